@@ -1,0 +1,1 @@
+"""Quaternions, rotation vectors and Euler angles."""

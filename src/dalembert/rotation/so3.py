@@ -1,0 +1,92 @@
+"""Rotation vectors: exponential, logarithm and their tangents on SO(3).
+
+``exp(theta)`` rotates by ``|theta|`` [rad] about theta. The tangent T belongs to the body's own axes, as all small
+rotations of this library: ``exp(theta + delta) = exp(theta) exp(T(theta) delta)``, so ``w_B = T(theta) theta'``. In the parent's axes
+the same rotation is ``T(theta)^T delta``. All are accurate to rounding at 0 and at pi.
+"""
+
+from __future__ import annotations
+
+import math
+
+from dalembert.kernel.compile import compiled
+from dalembert.kernel.vec3 import Mat3, Vec3, dot
+from dalembert.rotation import quaternion
+
+
+@compiled
+def exponential(theta: Vec3) -> Mat3:
+    """Return the rotation matrix of a rotation vector [rad].
+
+    Examples
+    --------
+    >>> [round(entry, 12) + 0.0 for entry in exponential((math.pi / 2, 0.0, 0.0))]
+    [1.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0]
+    """
+    return quaternion.to_matrix(quaternion.exponential(theta))
+
+
+@compiled
+def logarithm(R: Mat3) -> Vec3:
+    """Return the rotation vector [rad] of a rotation matrix, of length pi or less.
+
+    Examples
+    --------
+    >>> logarithm((-1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 1.0))[2] == math.pi
+    True
+    """
+    return quaternion.logarithm(quaternion.from_matrix(R))
+
+
+@compiled
+def _polynomial(theta: Vec3, b: float, c: float) -> Mat3:
+    """Return I + b tilde(theta) + c tilde(theta)^2."""
+    x, y, z = theta
+    return (
+        1.0 - c * (y * y + z * z), c * x * y - b * z, c * x * z + b * y,
+        c * x * y + b * z, 1.0 - c * (x * x + z * z), c * y * z - b * x,
+        c * x * z - b * y, c * y * z + b * x, 1.0 - c * (x * x + y * y),
+    )  # fmt: skip
+
+
+@compiled
+def tangent(theta: Vec3) -> Mat3:
+    """Return T(theta) = I - (1 - cos)/angle^2 tilde(theta) + (angle - sin)/angle^3 tilde(theta)^2.
+
+    Examples
+    --------
+    >>> tangent((0.0, 0.0, 0.0))
+    (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+    """
+    s = dot(theta, theta)
+    half = quaternion.half_sinc(s)
+    if s < 1.0:
+        c = 0.0  # sum of (-s)^k / (2k + 3)!, from the smallest term
+        for k in range(9, 0, -1):
+            c = (1.0 + c) * (-s) / ((2 * k + 2) * (2 * k + 3))
+        c = (1.0 + c) / 6.0
+    else:
+        c = (1.0 - math.sin(math.sqrt(s)) / math.sqrt(s)) / s
+    return _polynomial(theta, -2.0 * half * half, c)
+
+
+@compiled
+def tangent_inverse(theta: Vec3) -> Mat3:
+    """Return T(theta)^-1, for rotations of less than a full turn.
+
+    T^-1 = I + 1/2 tilde(theta) + (1 - angle/2 cot(angle/2))/angle^2 tilde(theta)^2.
+
+    Examples
+    --------
+    >>> tangent_inverse((0.0, 0.0, 0.0))
+    (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+    """
+    s = dot(theta, theta)
+    if s < 0.25:  # Bernoulli numbers: 1/12 + s/720 + s^2/30240 + ...
+        c = 1.0 / 12.0 + s * (
+            1.0 / 720.0
+            + s * (1.0 / 30240.0 + s * (1.0 / 1209600.0 + s * (1.0 / 47900160.0 + s * 5.2841901386874932e-10)))
+        )
+    else:
+        c = (1.0 - 0.5 * math.cos(0.5 * math.sqrt(s)) / quaternion.half_sinc(s)) / s
+    return _polynomial(theta, 0.5, c)
