@@ -81,6 +81,22 @@ def accumulate_block(out: Array, i: int, j: int, a: Mat3) -> None:
 
 
 @compiled
+def clear(out: Array) -> None:
+    """Set a matrix to zero (``out[:, :] = 0.0`` takes two seconds to compile)."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = 0.0
+
+
+@compiled
+def scale_in_place(s: float, out: Array) -> None:
+    """Multiply a matrix by a number."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] *= s
+
+
+@compiled
 def add(a: Vec3, b: Vec3) -> Vec3:
     """Return a + b."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]

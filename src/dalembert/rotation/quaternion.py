@@ -137,10 +137,10 @@ def logarithm(rho: Quaternion) -> Vec3:
     True
     """
     sine = math.sqrt(rho[1] * rho[1] + rho[2] * rho[2] + rho[3] * rho[3])
-    if sine == 0.0:
-        return 0.0, 0.0, 0.0
     sign = 1.0 if rho[0] >= 0.0 else -1.0
-    f = sign * 2.0 * math.atan2(sine, sign * rho[0]) / sine
+    f = sign * 2.0
+    if sine > 0.0:  # below 1e-162 its square underflows
+        f *= math.atan2(sine, sign * rho[0]) / sine
     return f * rho[1], f * rho[2], f * rho[3]
 
 
@@ -183,8 +183,9 @@ def _skew_times(a: Vec3, B: Mat3) -> Mat3:
 
 
 def f_plus(rho: ArrayLike) -> Array:
-    """Return F_plus(rho), 3x4 (B.5b, third row corrected): ``Im(a (x) b) = F_plus(a*)^T``'s lower rows times b.
+    """Return F_plus(rho), 3x4 (B.5b, third row corrected): ``Im(rho (x) a) = F_plus(rho) a``.
 
+    Its transpose makes variations: ``rho (x) (0, d) = F_plus(rho*)^T d`` (B.13a).
     ``R(rho) = F_plus F_minus^T`` (B.5a) and ``F_plus F_plus^T = I`` (B.6a, corrected) for a unit quaternion.
 
     Examples
@@ -198,7 +199,10 @@ def f_plus(rho: ArrayLike) -> Array:
 
 
 def f_minus(rho: ArrayLike) -> Array:
-    """Return F_minus(rho), 3x4 (B.5c)."""
+    """Return F_minus(rho), 3x4 (B.5c): ``Im(a (x) rho) = F_minus(rho) a``.
+
+    Its transpose makes variations: ``(0, d) (x) rho = F_minus(rho*)^T d`` (B.13b, corrected).
+    """
     s, v = _split(rho)
     return np.column_stack([v, s * np.eye(3) - _tilde(v)])
 

@@ -1,8 +1,8 @@
 """Rotation vectors: exponential, logarithm and their tangents on SO(3).
 
 ``exp(theta)`` rotates by ``|theta|`` [rad] about theta. The tangent T belongs to the body's own axes, as all small
-rotations of this library: ``exp(theta + delta) = exp(theta) exp(T(theta) delta)``, so ``w_B = T(theta) theta'``. In the parent's axes
-the same rotation is ``T(theta)^T delta``. All are accurate to rounding at 0 and at pi.
+rotations of this library: ``exp(theta + delta) = exp(theta) exp(T(theta) delta)``, so ``w_B = T(theta) theta'``. In the
+parent's axes the same rotation is ``T(theta)^T delta``. All are accurate to rounding at 0 and at pi.
 """
 
 from __future__ import annotations
@@ -82,11 +82,9 @@ def tangent_inverse(theta: Vec3) -> Mat3:
     (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
     """
     s = dot(theta, theta)
-    if s < 0.25:  # Bernoulli numbers: 1/12 + s/720 + s^2/30240 + ...
-        c = 1.0 / 12.0 + s * (
-            1.0 / 720.0
-            + s * (1.0 / 30240.0 + s * (1.0 / 1209600.0 + s * (1.0 / 47900160.0 + s * 5.2841901386874932e-10)))
-        )
+    if s < 0.25:  # sum of |B_2k| / (2k)! s^(k-1), with the Bernoulli numbers B_2k
+        c = 1.0 / 47900160.0 + s * (691.0 / 1307674368000.0 + s / 74724249600.0)
+        c = 1.0 / 12.0 + s * (1.0 / 720.0 + s * (1.0 / 30240.0 + s * (1.0 / 1209600.0 + s * c)))
     else:
         c = (1.0 - 0.5 * math.cos(0.5 * math.sqrt(s)) / quaternion.half_sinc(s)) / s
     return _polynomial(theta, 0.5, c)
