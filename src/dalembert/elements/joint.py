@@ -1,0 +1,250 @@
+"""Joints as a user writes them. A joint type is a line of data: which rows of the lock it keeps (Peng et al. 2024, Table 1).
+
+A joint ties a *driven* body to a *main* body (the paper's B1 and B2): its frame F2 is fixed in the main body, F1 in the driven
+one. Both are drawn in the design position, in global coordinates; the x axis is the joint's axis. Its reaction is the wrench on
+the driven body, in F2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
+
+from dalembert.elements import checks
+from dalembert.elements.lock import ROWS
+from dalembert.errors import ModelError, nearest
+from dalembert.kernel.vec3 import Array
+
+Place: TypeAlias = ArrayLike | str
+"""Global coordinates in the design position [m], or the name of a point of the model."""
+
+
+@dataclass(frozen=True)
+class JointType:
+    """What makes a joint type.
+
+    Parameters
+    ----------
+    summary : str
+        What it does, in a user's words.
+    rows : tuple of str
+        The active rows of the lock, in the basis of F2: the suppressed relative freedoms.
+    coordinates : tuple of str
+        The free coordinates that have a name: ``"angle"`` about x, ``"distance"`` along x.
+    perpendicular, rod, screw : bool
+        Further rows that are not masks of the lock.
+    """
+
+    summary: str
+    rows: tuple[str, ...] = ()
+    coordinates: tuple[str, ...] = ()
+    perpendicular: bool = False
+    rod: bool = False
+    screw: bool = False
+
+
+def _rows(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+JOINT_TYPES: dict[str, JointType] = {
+    "fixed": JointType("no relative motion", _rows("x y z Rx Ry Rz")),
+    "revolute": JointType("turns about x", _rows("x y z Ry Rz"), ("angle",)),
+    "prismatic": JointType("slides along x", _rows("y z Rx Ry Rz"), ("distance",)),
+    "cylindrical": JointType("turns about x and slides along it", _rows("y z Ry Rz"), ("angle", "distance")),
+    "screw": JointType("turns about x and advances by `lead` a turn", _rows("y z Ry Rz"), ("angle", "distance"), screw=True),
+    "spherical": JointType("turns about its point", _rows("x y z")),
+    "universal": JointType("Hooke: the two x axes stay perpendicular", _rows("x y z"), perpendicular=True),
+    "universal_torsion_locked": JointType("bends about y and z, no torsion about x: homokinetic", _rows("x y z Rx")),
+    "planar": JointType("slides in the plane normal to x and turns about x", _rows("x Ry Rz")),
+    "parallel": JointType("the x axes stay parallel", _rows("Ry Rz"), ("angle",)),
+    "orthogonal": JointType("no relative rotation about x", _rows("Rx")),
+    "same_orientation": JointType("no relative rotation", _rows("Rx Ry Rz")),
+    "point_on_plane": JointType("the point stays in the plane normal to x", _rows("x")),
+    "point_on_line": JointType("the point stays on the x axis", _rows("y z"), ("distance",)),
+    "distance": JointType("a massless rod between two points", rod=True),
+    "lock": JointType("any rows of the lock, named in `rows`"),
+}  # fmt: skip
+
+ALIASES: dict[str, str] = {
+    "fix": "fixed", "weld": "fixed", "hinge": "revolute", "slider": "prismatic", "coaxial": "cylindrical", "ball": "spherical",
+    "hooke": "universal", "plane": "planar", "distance_along_x": "point_on_plane", "inline": "point_on_line", "rod": "distance",
+}  # fmt: skip
+"""Other usual names, those of the paper's Table 1 among them."""
+
+COORDINATE_ROWS = {"angle": "Rx", "distance": "x"}
+
+
+def joint_type_name(element: str, kind: str) -> str:
+    """Return the joint type that a name or an alias stands for."""
+    known = ALIASES.get(kind, kind)
+    if known not in JOINT_TYPES:
+        raise ModelError(element, f"unknown joint type {kind!r}", nearest(kind, [*JOINT_TYPES, *ALIASES]))
+    return known
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Joint:
+    """A joint between two bodies, drawn in the design position.
+
+    Parameters
+    ----------
+    name, type : str
+        `type` is a key of `JOINT_TYPES` or one of its `ALIASES`.
+    main, driven : str
+        Names of the two bodies, or ``"ground"``.
+    at : Place
+        Where the joint is [m]; for a distance, the point on the main body.
+    axis : array_like, optional
+        The x axis of the joint's frame. Default: the world's x axis.
+    orientation : Rotation or 3x3 array, optional
+        The whole frame F2 instead of its axis.
+    at_driven, axis_driven, orientation_driven : optional
+        The same of F1, where the joint is drawn open or where the two frames differ by design.
+    rows : tuple of str, optional
+        For a ``lock``: which of x, y, z, Rx, Ry, Rz are active.
+    length : float, optional
+        For a distance [m]; as drawn if not given.
+    lead : float, optional
+        For a screw: advance per turn [m].
+
+    Examples
+    --------
+    >>> Joint(name="hinge", type="revolute", main="ground", driven="bob", at=(0, 0, 0), axis=(0, 2, 0)).axis.tolist()
+    [0.0, 1.0, 0.0]
+    """
+
+    name: str
+    type: str
+    main: str
+    driven: str
+    at: Place = (0.0, 0.0, 0.0)
+    axis: ArrayLike | None = None
+    orientation: Rotation | ArrayLike | None = None
+    at_driven: Place | None = None
+    axis_driven: ArrayLike | None = None
+    orientation_driven: Rotation | ArrayLike | None = None
+    rows: tuple[str, ...] | None = None
+    length: float | None = None
+    lead: float | None = None
+
+    def __post_init__(self) -> None:
+        keep = object.__setattr__
+        element = self.element
+        keep(self, "type", joint_type_name(element, self.type))
+        if self.main == self.driven:
+            raise ModelError(
+                element, f"it ties {self.main!r} to itself", "name two different bodies, or 'ground' for one of them"
+            )
+        keep(self, "at", _place(element, "at", self.at))
+        keep(self, "at_driven", None if self.at_driven is None else _place(element, "at_driven", self.at_driven))
+        for label in ("axis", "axis_driven"):
+            if getattr(self, label) is not None:
+                keep(self, label, checks.unit_axis(element, label, getattr(self, label)))
+        for label in ("orientation", "orientation_driven"):
+            if getattr(self, label) is not None:
+                keep(self, label, checks.rotation(element, label, getattr(self, label)))
+        self._check_axes(element)
+        self._check_own_arguments(element)
+
+    def _check_axes(self, element: str) -> None:
+        for suffix in ("", "_driven"):
+            if getattr(self, "axis" + suffix) is not None and getattr(self, "orientation" + suffix) is not None:
+                problem = f"both axis{suffix} and orientation{suffix} are given"
+                raise ModelError(element, problem, f"orientation{suffix} alone says it all; its first column is the axis")
+
+    def _check_own_arguments(self, element: str) -> None:
+        owners = {"rows": "lock", "length": "distance", "lead": "screw"}
+        for label, owner in owners.items():
+            if getattr(self, label) is not None and self.type != owner:
+                raise ModelError(element, f"a {self.type} joint has no {label!r}", f"leave it out; it belongs to a {owner!r}")
+        if self.type == "lock":
+            object.__setattr__(self, "rows", lock_rows(element, self.rows))
+        if self.type == "screw":
+            if self.lead is None:
+                raise ModelError(element, "the screw has no lead", "give lead=..., the advance in metres per turn")
+            checks.number(element, "lead", self.lead)
+        if self.length is not None:
+            checks.number(element, "length", self.length, minimum=0.0)
+
+    @property
+    def element(self) -> str:
+        """How errors call this joint."""
+        return checks.element_name("joint", self.name)
+
+    @property
+    def kind(self) -> JointType:
+        """The data of the joint's type."""
+        return JOINT_TYPES[self.type]
+
+    @property
+    def active_rows(self) -> tuple[str, ...]:
+        """The active rows of the lock."""
+        return self.kind.rows if self.rows is None else self.rows
+
+    def frames(self, place: Any) -> tuple[Array, Rotation, Array, Rotation]:
+        """Return (position, orientation) of F2 and of F1 in the world, in the design position.
+
+        `place` turns a `Place` into coordinates. F1 coincides with F2 where nothing else is said (in a universal joint it is
+        turned by 90 degrees about z); an `axis_driven` is reached from F2 by the smallest rotation.
+        """
+        position_2 = place(self.at)
+        position_1 = position_2 if self.at_driven is None else place(self.at_driven)
+        R2 = checks.rotation(self.element, "orientation", self.orientation)
+        if self.axis is not None:
+            R2 = frame_about(np.asarray(self.axis))
+        R1 = R2 * Rotation.from_euler("z", 90, degrees=True) if self.kind.perpendicular else R2
+        if self.orientation_driven is not None:
+            R1 = checks.rotation(self.element, "orientation_driven", self.orientation_driven)
+        elif self.axis_driven is not None:
+            R1 = smallest_rotation(R2.as_matrix()[:, 0], np.asarray(self.axis_driven)) * R2
+        return position_2, R2, position_1, R1
+
+
+def lock_rows(element: str, rows: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Return the rows of a lock in the paper's order."""
+    given = tuple(rows.split()) if isinstance(rows, str) else tuple(rows or ())
+    if not given:
+        raise ModelError(element, "a lock without rows does nothing", f"give rows=..., some of {', '.join(ROWS)}")
+    for row in given:
+        if row not in ROWS:
+            raise ModelError(element, f"unknown row {row!r}", nearest(row, ROWS))
+    return tuple(row for row in ROWS if row in given)
+
+
+def frame_about(axis: Array) -> Rotation:
+    """Return a frame whose x axis is the given unit axis; y is horizontal where z is up.
+
+    Examples
+    --------
+    >>> frame_about(np.array([0.0, 1.0, 0.0])).as_matrix().round(12).tolist()
+    [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    up = np.array([0.0, 0.0, 1.0]) if abs(axis[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
+    y = np.cross(up, axis)
+    y /= np.linalg.norm(y)
+    return Rotation.from_matrix(np.column_stack([axis, y, np.cross(axis, y)]))
+
+
+def smallest_rotation(start: Array, end: Array) -> Rotation:
+    """Return the smallest rotation that turns one unit vector into another.
+
+    Examples
+    --------
+    >>> smallest_rotation(np.array([1.0, 0, 0]), np.array([0, 1.0, 0])).as_rotvec(degrees=True).round(9).tolist()
+    [0.0, 0.0, 90.0]
+    """
+    normal = np.cross(start, end)
+    sine = float(np.linalg.norm(normal))
+    if sine < 1e-15:
+        half_turn = np.pi * frame_about(start).as_matrix()[:, 1]
+        return Rotation.identity() if start @ end > 0.0 else Rotation.from_rotvec(half_turn)
+    return Rotation.from_rotvec(normal / sine * np.arctan2(sine, float(start @ end)))
+
+
+def _place(element: str, label: str, value: Place) -> Place:
+    return value if isinstance(value, str) else checks.vector(element, label, value)

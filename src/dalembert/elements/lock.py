@@ -1,0 +1,242 @@
+"""The lock: the one joint of Peng et al. 2024, six rows of which any may be active.
+
+Frame F1 is fixed in the driven body B1, frame F2 in the main body B2. The six rows, all in the basis of F2, say that F1
+sits where the prescribed translation r_t and rotation rho_t put it:
+
+    phi_x = R_F2^T (r_B1 + R_B1 r_F1 - r_B2 - R_B2 r_F2) - r_t          rows x, y, z       (27)
+    phi_R = Im(rho_F2* rho_F1 rho_t*) = Im(sigma)                       rows Rx, Ry, Rz    (31)
+
+sigma is the quaternion of the shadow frame F1s (F1 turned back by rho_t) in F2. Joint types are masks on the rows
+(Table 1, see joint.py); nothing here assumes that the joint is closed. Variations are ordered
+``(dr_B1 in W, theta_B1 in B1, dr_B2 in W, theta_B2 in B2)``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.elements.formula import LawTables, evaluate
+from dalembert.elements.pair import relative_quaternion, separation, separation_rate, store_force_tangent, store_rows
+from dalembert.kernel.compile import compiled
+from dalembert.kernel.vec3 import (
+    ZERO,
+    Array,
+    Mat3,
+    Vec3,
+    accumulate_block,
+    add,
+    cross,
+    dot,
+    load,
+    load_matrix,
+    matmul,
+    matmult,
+    mneg,
+    mul,
+    scale,
+    skew,
+    sub,
+    tmatmul,
+    tmul,
+    transpose,
+)
+from dalembert.rotation.motion import from_rotation_vector
+from dalembert.rotation.quaternion import (
+    Quaternion,
+    conjugate,
+    imaginary,
+    multiply,
+    projection,
+    projection_tangent,
+    to_matrix,
+)
+
+ROWS = ("x", "y", "z", "Rx", "Ry", "Rz")
+
+LOCK = np.dtype(
+    [
+        ("body_1", np.intp),  # driven body
+        ("body_2", np.intp),  # main body
+        ("point_1", np.float64, 3),  # r_F1 in B1 [m]
+        ("point_2", np.float64, 3),  # r_F2 in B2 [m]
+        ("quaternion_1", np.float64, 4),  # F1 in B1
+        ("quaternion_2", np.float64, 4),  # F2 in B2
+        ("rotation_2", np.float64, 9),  # F2 in B2
+        ("row", np.intp, 6),  # constraint row of x, y, z, Rx, Ry, Rz; -1 where the row is not active
+        ("term", np.intp, 6),  # where the row of the Jacobian is stored; -1 where the row is not active
+        ("driven", np.intp),  # 1 if any of the laws is given
+        ("law", np.intp, 6),  # motion law of each row; -1: none
+    ],
+    align=True,
+)
+
+
+class Motion(NamedTuple):
+    """The prescribed motion of F1 in F2: r_t, rho_t and their first two time derivatives, in the axes of F2."""
+
+    translation: Vec3
+    velocity: Vec3
+    acceleration: Vec3
+    rotation: Quaternion
+    angular_velocity: Vec3
+    angular_acceleration: Vec3
+
+
+NO_MOTION = Motion(ZERO, ZERO, ZERO, (1.0, 0.0, 0.0, 0.0), ZERO, ZERO)
+
+
+@compiled
+def prescribed_motion(joint: Any, laws: LawTables, t: float) -> Motion:
+    """Evaluate the motion laws of a joint; the rotation is the rotation vector (Rx, Ry, Rz) [rad]."""
+    if joint.driven == 0:
+        return NO_MOTION
+    x, x1, x2 = evaluate(laws, joint.law[0], t)
+    y, y1, y2 = evaluate(laws, joint.law[1], t)
+    z, z1, z2 = evaluate(laws, joint.law[2], t)
+    a, a1, a2 = evaluate(laws, joint.law[3], t)
+    b, b1, b2 = evaluate(laws, joint.law[4], t)
+    c, c1, c2 = evaluate(laws, joint.law[5], t)
+    rho, w, alpha = from_rotation_vector((a, b, c), (a1, b1, c1), (a2, b2, c2))
+    return Motion((x, y, z), (x1, y1, z1), (x2, y2, z2), rho, w, alpha)
+
+
+class Pose(NamedTuple):
+    """F1 seen from F2."""
+
+    E: Mat3  # R_F2^T
+    C1: Mat3  # R_F2^T R_B1
+    C2: Mat3  # R_F2^T R_B2
+    a: Vec3  # r_F2 + r_12: from the centre of B2 to F1, in B2 (14)
+    d: Vec3  # from F2 to F1, in F2
+    sigma: Quaternion  # F1s in F2
+
+
+@compiled
+def relative_pose(joint: Any, bodies: Any, motion: Motion) -> Pose:
+    """Return F1 seen from F2; `bodies` is the table of the bodies' poses."""
+    R1, R2 = load_matrix(bodies[joint.body_1].rotation), load_matrix(bodies[joint.body_2].rotation)
+    C2 = transpose(load_matrix(joint.rotation_2))
+    E = matmult(C2, R2)
+    d = separation(joint, bodies)
+    a = add(tmul(R2, d), load(joint.point_2))
+    sigma = multiply(relative_quaternion(joint, bodies), conjugate(motion.rotation))
+    return Pose(E, matmul(E, R1), C2, a, mul(E, d), sigma)
+
+
+@compiled
+def scatter(out: Array, index: Any, x: Vec3, R: Vec3) -> None:
+    """Add the six rows (x, y, z and Rx, Ry, Rz) to `out` where they are active."""
+    for k in range(3):
+        if index[k] >= 0:
+            out[index[k]] += x[k]
+        if index[k + 3] >= 0:
+            out[index[k + 3]] += R[k]
+
+
+@compiled
+def gather(values: Array, index: Any, first: int) -> Vec3:
+    """Return the three values of the rows `first`, `first + 1`, `first + 2`; zero where not active."""
+    a = values[index[first]] if index[first] >= 0 else 0.0
+    b = values[index[first + 1]] if index[first + 1] >= 0 else 0.0
+    c = values[index[first + 2]] if index[first + 2] >= 0 else 0.0
+    return a, b, c
+
+
+@compiled
+def residual(joint: Any, bodies: Any, laws: LawTables, t: float, phi: Array) -> None:
+    """Add the constraint residual phi(q, t) (27), (31): lengths [m], half-angle sines [-]."""
+    motion = prescribed_motion(joint, laws, t)
+    pose = relative_pose(joint, bodies, motion)
+    scatter(phi, joint.row, sub(pose.d, motion.translation), imaginary(pose.sigma))
+
+
+NO_BLOCK: Mat3 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@compiled
+def jacobian(joint: Any, bodies: Any, laws: LawTables, t: float, J: Array) -> None:
+    """Write the active rows of the Jacobian C_q (33, with both corrections).
+
+    [ R_F2^T |  -R_F2^T R_B1 tilde(r_F1)  | -R_F2^T |  R_F2^T R_B2 (tilde(r_F2) + tilde(r_12)) ]
+    [   0    |  P(sigma)^T R_F2^T R_B1    |    0    | -P(sigma)^T R_F2^T R_B2                  ]
+    """
+    pose = relative_pose(joint, bodies, prescribed_motion(joint, laws, t))
+    P = projection(pose.sigma)
+    k = joint.term
+    W1 = mneg(matmul(pose.C1, skew(load(joint.point_1))))
+    store_rows(J, (k[0], k[1], k[2]), pose.E, W1, mneg(pose.E), matmul(pose.C2, skew(pose.a)))
+    W1 = tmatmul(P, pose.C1)
+    store_rows(J, (k[3], k[4], k[5]), NO_BLOCK, W1, NO_BLOCK, mneg(tmatmul(P, pose.C2)))
+
+
+@compiled
+def right_sides(joint: Any, bodies: Any, laws: LawTables, t: float, b1: Array, b2: Array) -> None:
+    """Add the right sides of A v = b' = -C_t and A v' = b'' to `b1` and `b2`.
+
+    With E = R_F2^T, d from F2 to F1 and c the centripetal part of d'' (world), w_2 the rate of F2 (in F2), and in F1s: y the
+    rate of F1 relative to F2, Omega = y - w_t the rate of F1s relative to F2, Omega_s the absolute rate of F1s:
+
+        b'_x = r_t'       b''_x = r_t'' + 2 w_2 x E d' - w_2 x (w_2 x E d) - E c
+        b'_R = P w_t      b''_R = P (w_t' + Omega_s x y) + 1/4 |Omega|^2 Im(sigma)
+    """
+    motion = prescribed_motion(joint, laws, t)
+    pose = relative_pose(joint, bodies, motion)
+    w1 = mul(pose.C1, load(bodies[joint.body_1].angular_velocity))  # in F2
+    w2 = mul(pose.C2, load(bodies[joint.body_2].angular_velocity))
+    rate, centripetal = separation_rate(joint, bodies)
+    x2 = add(motion.acceleration, scale(2.0, cross(w2, mul(pose.E, rate))))
+    x2 = sub(sub(x2, cross(w2, cross(w2, pose.d))), mul(pose.E, centripetal))
+
+    P = projection(pose.sigma)
+    S = to_matrix(pose.sigma)  # F1s in F2
+    y = tmul(S, sub(w1, w2))
+    omega = sub(y, motion.angular_velocity)  # of F1s relative to F2
+    omega_s = sub(tmul(S, w1), motion.angular_velocity)  # of F1s, absolute
+    R2 = mul(P, add(motion.angular_acceleration, cross(omega_s, y)))
+    R2 = add(R2, scale(0.25 * dot(omega, omega), imaginary(pose.sigma)))
+
+    scatter(b1, joint.row, motion.velocity, mul(P, motion.angular_velocity))
+    scatter(b2, joint.row, x2, R2)
+
+
+@compiled
+def tangent_main(joint: Any, bodies: Any, laws: LawTables, t: float, gamma: Array, K: Array) -> None:
+    """Write the main part of K_c = d(C_q^T gamma)/dq (44), (45) to the 12x12 matrix K.
+
+    The part of the force f = R_F2 gamma_f is `store_force_tangent`; the torque m = R_F2 P gamma_m, in the world, adds
+    tilde(R_B1^T m) to K22 and -R_B1^T tilde(m) R_B2 to K24.
+    """
+    pose = relative_pose(joint, bodies, prescribed_motion(joint, laws, t))
+    R1, R2 = load_matrix(bodies[joint.body_1].rotation), load_matrix(bodies[joint.body_2].rotation)
+    f = tmul(pose.E, gather(gamma, joint.row, 0))
+    m = tmul(pose.E, mul(projection(pose.sigma), gather(gamma, joint.row, 3)))
+    store_force_tangent(joint, bodies, pose.a, f, K)
+    accumulate_block(K, 3, 3, skew(tmul(R1, m)))
+    accumulate_block(K, 3, 9, mneg(tmatmul(R1, matmul(skew(m), R2))))
+
+
+@compiled
+def add_tangent_projection(joint: Any, bodies: Any, laws: LawTables, t: float, gamma: Array, K: Array) -> None:
+    """Add the projection part of K_c (48), (49) to the 12x12 matrix K; R_F1 in it is that of the shadow frame.
+
+    With N = R_F2 G(sigma, gamma_m) R_F1s^T:
+
+        K22 = R_B1^T N R_B1,   K24 = -R_B1^T N R_B2,   K42 = -R_B2^T N R_B1,   K44 = R_B2^T N R_B2
+    """
+    pose = relative_pose(joint, bodies, prescribed_motion(joint, laws, t))
+    G = projection_tangent(pose.sigma, gather(gamma, joint.row, 3))
+    N = matmult(G, to_matrix(pose.sigma))  # in F2
+    N1, N2 = matmul(N, pose.C1), matmul(N, pose.C2)
+    accumulate_block(K, 3, 3, tmatmul(pose.C1, N1))
+    accumulate_block(K, 3, 9, mneg(tmatmul(pose.C1, N2)))
+    accumulate_block(K, 9, 3, mneg(tmatmul(pose.C2, N1)))
+    accumulate_block(K, 9, 9, tmatmul(pose.C2, N2))
+
+
+@compiled
+def tangent(joint: Any, bodies: Any, laws: LawTables, t: float, gamma: Array, K: Array) -> None:
+    """Write K_c = main part + projection part (50) to the 12x12 matrix K."""
+    tangent_main(joint, bodies, laws, t, gamma, K)
+    add_tangent_projection(joint, bodies, laws, t, gamma, K)
