@@ -1,0 +1,1 @@
+"""Linear algebra: the saddle solve, orderings, the dense reference."""

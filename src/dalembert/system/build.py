@@ -1,0 +1,277 @@
+"""From a model to a system: names become indices, global drawings become frames in bodies, elements become records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from dalembert.elements import checks
+from dalembert.elements.body import BODY
+from dalembert.elements.checks import GROUND
+from dalembert.elements.coordinate import ANGLE, COORDINATE, DISTANCE_ALONG_X
+from dalembert.elements.coupling import Coupling
+from dalembert.elements.distance import DISTANCE
+from dalembert.elements.frame import Frame
+from dalembert.elements.joint import Joint
+from dalembert.elements.law import Law, law_tables
+from dalembert.elements.lock import LOCK, ROWS
+from dalembert.elements.motion import Motion
+from dalembert.elements.perpendicular import PERPENDICULAR
+from dalembert.errors import ModelError
+from dalembert.kernel.vec3 import Array
+from dalembert.rotation.quaternion import Quaternion, from_rotation, load4, multiply, to_rotation
+from dalembert.system import assembly
+from dalembert.system.assembly import Tables
+from dalembert.system.model import Model
+from dalembert.system.state import State
+from dalembert.system.system import Layout, System
+
+KINDS = {"angle": ANGLE, "distance": DISTANCE_ALONG_X}
+
+
+def build(model: Model) -> System:
+    """Return the system of a model in its design position.
+
+    Examples
+    --------
+    >>> model = Model("door")
+    >>> leaf = model.body("leaf", mass=20.0, inertia=(1, 1, 2), position=(0.5, 0, 1))
+    >>> hinge = model.revolute("hinge", model.ground, leaf, at=(0, 0, 1), axis=(0, 0, 1))
+    >>> build(model).layout.rows
+    ('hinge.x', 'hinge.y', 'hinge.z', 'hinge.Ry', 'hinge.Rz')
+    """
+    return _Builder(model).system()
+
+
+class _Builder:
+    """Collects the records of all elements, joint by joint, so that the rows of a joint stand together."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.index = {name: i for i, name in enumerate([*model.bodies, GROUND])}
+        self.locks: list[dict[str, Any]] = []
+        self.perpendiculars: list[dict[str, Any]] = []
+        self.distances: list[dict[str, Any]] = []
+        self.coordinates: list[dict[str, Any]] = []
+        self.laws: list[Law] = []
+        self.rows: list[str] = []
+        self.joint_rows: dict[str, list[int]] = {}
+        self.term_row: list[int] = []
+        self.term_bodies: list[tuple[int, int]] = []
+        self.observers: dict[tuple[str, str], int] = {}
+        self.joint_frames: dict[str, tuple[Array, Array]] = {}
+        self.n_angles = 0
+
+    def system(self) -> System:
+        """Return the finished system."""
+        self._check_bodies()
+        for joint in self.model.joints.values():
+            self._add_joint(joint)
+        for coupling in self.model.couplings.values():
+            self._add_coupling(coupling)
+        tables = Tables(
+            gravity=self.model.gravity.copy(),
+            bodies=_table(BODY, [{"mass": b.mass, "inertia": np.ravel(b.inertia)} for b in self.model.bodies.values()]),
+            locks=_table(LOCK, self.locks),
+            perpendiculars=_table(PERPENDICULAR, self.perpendiculars),
+            distances=_table(DISTANCE, self.distances),
+            coordinates=_table(COORDINATE, self.coordinates),
+            laws=law_tables(self.laws),
+        )
+        design = self._design(tables)
+        self._offsets_as_drawn(tables, design)
+        return System(self.model.name, tables, self._layout(), design)
+
+    # --- joints -------------------------------------------------------------------------------------------------------
+
+    def _add_joint(self, joint: Joint) -> None:
+        motions = {m.row: m for m in self.model.motions.values() if m.joint == joint.name}
+        ends = self._ends(joint)
+        self.joint_rows[joint.name] = []
+        if joint.kind.rod:
+            self._add_rod(joint, ends, motions)
+        else:
+            self._add_lock(joint, ends, motions)
+        if joint.kind.perpendicular:
+            self._add_perpendicular(joint, ends)
+        for label in joint.kind.coordinates:
+            self._add_observer(joint, ends, label)
+        if joint.kind.screw:
+            assert joint.lead is not None
+            row = self._new_row(joint.name, "screw")
+            self._add_term(joint.name, "distance", 1.0, row)
+            self._add_term(joint.name, "angle", -joint.lead / (2.0 * np.pi), row)
+
+    def _ends(self, joint: Joint) -> dict[str, Any]:
+        """Return bodies, points and frames of a joint in its bodies; F1's quaternion is the one nearest to F2's."""
+        place_2, R2, place_1, R1 = joint.frames(lambda at: self.model.place(at, joint.element))
+        p_WB1, R_WB1 = self._pose(joint.driven)
+        p_WB2, R_WB2 = self._pose(joint.main)
+        in_body_1, in_body_2 = R_WB1.inv() * R1, R_WB2.inv() * R2
+        self.joint_frames[joint.name] = (R_WB2.inv().apply(place_2 - p_WB2), in_body_2.as_matrix())
+        rho_1, rho_2 = np.array(from_rotation(in_body_1)), np.array(from_rotation(in_body_2))
+        scalar = _scalar_of_relative(from_rotation(R_WB1), rho_1, from_rotation(R_WB2), rho_2)
+        return {
+            "body_1": self.index[joint.driven],
+            "body_2": self.index[joint.main],
+            "point_1": R_WB1.inv().apply(place_1 - p_WB1),
+            "point_2": R_WB2.inv().apply(place_2 - p_WB2),
+            "quaternion_1": rho_1 if scalar >= 0.0 else -rho_1,
+            "quaternion_2": rho_2,
+        }
+
+    def _pose(self, body: str) -> tuple[Array, Rotation]:
+        if body == GROUND:
+            return np.zeros(3), Rotation.identity()
+        return np.asarray(self.model.bodies[body].position), self.model.bodies[body].rotation
+
+    def _add_lock(self, joint: Joint, ends: dict[str, Any], motions: dict[str, Motion]) -> None:
+        if joint.kind.perpendicular and any(row.startswith("R") for row in motions):
+            motion = next(m for row, m in motions.items() if row.startswith("R"))
+            problem = f"the angle of the {joint.type} joint {joint.name!r} cannot be driven"
+            raise ModelError(motion.element, problem, "drive a revolute joint before or behind it")
+        active = [label in joint.active_rows or label in motions for label in ROWS]
+        row = [self._new_row(joint.name, label) if on else -1 for label, on in zip(ROWS, active, strict=True)]
+        self.locks.append({
+            **ends,
+            "rotation_2": self.joint_frames[joint.name][1].ravel(),
+            "row": row,
+            "term": [self._new_term(r, ends) if r >= 0 else -1 for r in row],
+            "driven": int(bool(motions)),
+            "law": [self._law(motions.get(label)) for label in ROWS],
+        })  # fmt: skip
+
+    def _add_perpendicular(self, joint: Joint, ends: dict[str, Any]) -> None:
+        row = self._new_row(joint.name, "perpendicular")
+        axes = {f"axis_{k}": _x_axis(ends[f"quaternion_{k}"]) for k in (1, 2)}
+        bodies = {label: ends[label] for label in ("body_1", "body_2")}
+        self.perpendiculars.append({**bodies, **axes, "row": row, "term": self._new_term(row, ends)})
+
+    def _add_rod(self, joint: Joint, ends: dict[str, Any], motions: dict[str, Motion]) -> None:
+        for motion in motions.values():
+            if motion.coordinate != "distance":
+                raise ModelError(motion.element, f"a distance joint has no {motion.coordinate!r}", "drive its 'distance'")
+        place_2, _, place_1, _ = joint.frames(lambda at: self.model.place(at, joint.element))
+        length = float(np.linalg.norm(place_1 - place_2)) if joint.length is None else joint.length
+        if length == 0.0:
+            remedy = "draw its points apart, or use a spherical joint to keep two points together"
+            raise ModelError(joint.element, "the distance is zero, its direction undefined", remedy)
+        row = self._new_row(joint.name, "distance")
+        own = {label: ends[label] for label in ("body_1", "body_2", "point_1", "point_2")}
+        law = self._law(motions.get("x"))
+        self.distances.append({**own, "length": length, "law": law, "row": row, "term": self._new_term(row, ends)})
+
+    # --- coordinates and couplings ------------------------------------------------------------------------------------
+
+    def _add_observer(self, joint: Joint, ends: dict[str, Any], label: str) -> None:
+        memory = -1
+        if label == "angle":
+            memory = self.n_angles
+            self.n_angles += 1
+        self.observers[joint.name, label] = len(self.coordinates)
+        own = {"kind": KINDS[label], "memory": memory, "ratio": 1.0, "offset": 0.0, "law": -1, "row": -1, "term": -1}
+        self.coordinates.append({**ends, **own})
+
+    def _add_coupling(self, coupling: Coupling) -> None:
+        if coupling.name in self.joint_rows:
+            raise ModelError(coupling.element, "a joint has the same name", "give each its own name")
+        self.joint_rows[coupling.name] = []
+        row = self._new_row(coupling.name, "")
+        for term in coupling.terms:
+            self._add_term(term.joint, term.coordinate, term.ratio, row)
+        if coupling.offset is not None:
+            self.coordinates[-1]["offset"] = coupling.offset
+
+    def _add_term(self, joint: str, label: str, ratio: float, row: int) -> None:
+        observer = self.coordinates[self.observers[joint, label]]
+        self.coordinates.append({**observer, "ratio": ratio, "row": row, "term": self._new_term(row, observer)})
+
+    def _offsets_as_drawn(self, tables: Tables, design: State) -> None:
+        """Give couplings and screws without an offset the one that the design position has."""
+        free = {self.joint_rows[c.name][0] for c in self.model.couplings.values() if c.offset is None}
+        free |= {row for row, name in enumerate(self.rows) if name.endswith(".screw")}
+        poses = assembly.new_poses(len(self.model.bodies))
+        assembly.set_positions(design.q, poses)
+        values = np.empty(tables.coordinates.size)
+        assembly.coordinates(tables, poses, design.q[7 * len(self.model.bodies) :], values)
+        for record, value in zip(tables.coordinates, values, strict=True):
+            if record.row in free:
+                record.offset = record.ratio * value
+
+    # --- indices ------------------------------------------------------------------------------------------------------
+
+    def _new_row(self, element: str, label: str) -> int:
+        self.rows.append(f"{element}.{label}" if label else element)
+        self.joint_rows[element].append(len(self.rows) - 1)
+        return len(self.rows) - 1
+
+    def _new_term(self, row: int, ends: dict[str, Any]) -> int:
+        self.term_row.append(row)
+        self.term_bodies.append((ends["body_1"], ends["body_2"]))
+        return len(self.term_row) - 1
+
+    def _law(self, motion: Motion | None) -> int:
+        if motion is None:
+            return -1
+        self.laws.append(motion.law)
+        return len(self.laws) - 1
+
+    # --- the whole ----------------------------------------------------------------------------------------------------
+
+    def _check_bodies(self) -> None:
+        held = {end for joint in self.model.joints.values() for end in (joint.main, joint.driven)}
+        if not self.model.bodies:
+            raise ModelError(f"model {self.model.name!r}", "it has no body", "add one with model.body(...)")
+        for body in self.model.bodies.values():
+            if body.mass == 0.0 and body.name not in held:
+                remedy = "give it a mass, or tie it to other bodies by joints"
+                raise ModelError(f"body {body.name!r}", "it has no mass and no joint: its motion is not determined", remedy)
+
+    def _design(self, tables: Tables) -> State:
+        bodies = self.model.bodies.values()
+        q = np.concatenate([*(np.concatenate([b.position, b.quaternion]) for b in bodies), np.zeros(self.n_angles)])
+        v = np.concatenate([np.concatenate([b.velocity, b.rotation.inv().apply(b.angular_velocity)]) for b in bodies])
+        poses = assembly.new_poses(len(self.model.bodies))
+        assembly.set_positions(q, poses)
+        tail = q[7 * len(self.model.bodies) :]
+        assembly.follow_angles(tables, poses, tail.copy(), tail)
+        return State(0.0, q, v)
+
+    def _layout(self) -> Layout:
+        return Layout(
+            bodies=tuple(self.model.bodies),
+            rows=tuple(self.rows),
+            joint_rows={name: np.array(rows, dtype=np.intp) for name, rows in self.joint_rows.items()},
+            joint_bodies={j.name: (self.index[j.driven], self.index[j.main]) for j in self.model.joints.values()},
+            term_row=np.array(self.term_row, dtype=np.intp),
+            term_bodies=np.array(self.term_bodies, dtype=np.intp).reshape(-1, 2),
+            observers=self.observers,
+            joint_frames=self.joint_frames,
+            frames={frame.name: self._frame(frame) for frame in self.model.frames.values()},
+        )
+
+    def _frame(self, frame: Frame) -> tuple[int, Array, Array]:
+        position, R_WB = self._pose(frame.body)
+        place = self.model.place(frame.at, frame.element)
+        orientation = R_WB.inv() * checks.rotation(frame.element, "orientation", frame.orientation)
+        return self.index[frame.body], R_WB.inv().apply(place - position), orientation.as_matrix()
+
+
+def _table(dtype: Any, records: list[dict[str, Any]]) -> Any:
+    """Return the table of a family from its records."""
+    table = np.zeros(len(records), dtype)
+    for k, record in enumerate(records):
+        for label in dtype.names:
+            table[label][k] = record[label]
+    return table.view(np.recarray)
+
+
+def _x_axis(rho: Array) -> Array:
+    return np.asarray(to_rotation(rho).as_matrix()[:, 0])
+
+
+def _scalar_of_relative(body_1: Quaternion, frame_1: Array, body_2: Quaternion, frame_2: Array) -> float:
+    """Return the scalar part of rho_F2* rho_F1: the inner product of the two quaternions."""
+    return float(np.dot(multiply(body_1, load4(frame_1)), multiply(body_2, load4(frame_2))))

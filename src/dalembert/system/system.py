@@ -1,0 +1,261 @@
+"""A mechanical system as arrays: the protocol that every formulation, integrator and analysis works on.
+
+    M v' + A^T lambda = f(t, q, v),    phi(t, q) = 0,    A v = b'(t, q),    A v' = b''(t, q, v)
+
+Small displacements d, velocities v, forces f and all tangents share one ordering: per body three components in the world,
+then three about the body's own axes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csc_array
+
+from dalembert.errors import ModelError, nearest
+from dalembert.kernel.vec3 import Array
+from dalembert.linalg.pattern import Indices, Pattern
+from dalembert.system import assembly
+from dalembert.system.assembly import Tables
+from dalembert.system.state import State
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Names to indices, and indices back to names.
+
+    Parameters
+    ----------
+    bodies : tuple of str
+        In the order of q and v.
+    rows : tuple of str
+        Name of each constraint row: ``"hinge.x"``.
+    joint_rows : dict
+        Rows of each joint and coupling.
+    term_row, term_bodies : array of int
+        Constraint row of each term of the Jacobian, and its two bodies (B1, B2); the ground comes after the last body.
+    observers : dict
+        Record in the family `coordinate` of each (joint, coordinate).
+    joint_frames : dict
+        For each joint: body 2, and position and orientation (3x3) of F2 in it.
+    frames : dict
+        For each frame: its body, and its position and orientation (3x3) in it.
+    """
+
+    bodies: tuple[str, ...]
+    rows: tuple[str, ...]
+    joint_rows: dict[str, Indices]
+    joint_bodies: dict[str, tuple[int, int]]
+    term_row: Indices
+    term_bodies: Indices
+    observers: dict[tuple[str, str], int]
+    joint_frames: dict[str, tuple[Array, Array]]
+    frames: dict[str, tuple[int, Array, Array]]
+
+
+@dataclass(frozen=True)
+class Reaction:
+    """The wrench of a joint on its driven body, at the origin of F2 and in its axes.
+
+    Parameters
+    ----------
+    force : array
+        [N].
+    torque : array
+        [N m].
+    """
+
+    force: Array
+    torque: Array
+
+
+class System:
+    """Bodies and joints as arrays; made by `build`.
+
+    Parameters
+    ----------
+    name : str
+    tables : Tables
+    layout : Layout
+    design : State
+        The design position with the velocities of the bodies, not yet assembled.
+
+    Examples
+    --------
+    >>> from dalembert.system.build import build
+    >>> from dalembert.system.model import Model
+    >>> model = Model("pendulum", gravity=(0, 0, -9.81))
+    >>> bob = model.body("bob", mass=15.0, position=(0, 0, -4))
+    >>> hinge = model.revolute("hinge", model.ground, bob, axis=(0, 1, 0))
+    >>> system = build(model)
+    >>> system.n_velocities, system.n_constraints
+    (6, 5)
+    >>> system.force(0.0, system.design.q, system.design.v).tolist()
+    [0.0, 0.0, -147.15, 0.0, 0.0, 0.0]
+    """
+
+    def __init__(self, name: str, tables: Tables, layout: Layout, design: State) -> None:
+        self.name = name
+        self.tables = tables
+        self.layout = layout
+        self.design = design
+        self.n_bodies = len(layout.bodies)
+        self.n_positions = design.q.size
+        self.n_velocities = 6 * self.n_bodies
+        self.n_constraints = len(layout.rows)
+        self._poses = assembly.new_poses(self.n_bodies)
+        self._body_columns = _columns_of_bodies(self.n_bodies)
+        self._mass = self._constant_mass()
+        self._jacobian_pattern = self._pattern_of_jacobian()
+        self._tangent_pattern = self._pattern_of_tangents()
+        self._damping_pattern = self._pattern_of_damping()
+
+    # --- the protocol -------------------------------------------------------------------------------------------------
+
+    def mass(self) -> csc_array:
+        """Return M [kg], [kg m2]; constant in this basis."""
+        return self._mass
+
+    def force(self, t: float, q: Array, v: Array) -> Array:
+        """Return f: applied forces, weight, and the gyroscopic torques -w x I w [N], [N m]."""
+        f = np.empty(self.n_velocities)
+        assembly.force(self.tables, self._at(q, v), f)
+        return f
+
+    def constraint(self, t: float, q: Array) -> Array:
+        """Return the residual phi: lengths [m] and sines of half angles."""
+        phi = np.empty(self.n_constraints)
+        assembly.constraint(self.tables, self._at(q), q[7 * self.n_bodies :], float(t), phi)
+        return phi
+
+    def jacobian(self, t: float, q: Array) -> csc_array:
+        """Return A = d(phi)/d(d)."""
+        return self._jacobian_pattern.matrix(self.jacobian_terms(t, q))
+
+    def jacobian_terms(self, t: float, q: Array) -> Array:
+        """Return the terms of A, 12 columns each; see `Layout`."""
+        J = np.zeros((self.layout.term_row.size, 12))
+        assembly.jacobian(self.tables, self._at(q), float(t), J)
+        return J
+
+    def velocity_right_side(self, t: float, q: Array) -> Array:
+        """Return b' of A v = b'."""
+        return self._right_sides(t, q, np.zeros(self.n_velocities))[0]
+
+    def acceleration_right_side(self, t: float, q: Array, v: Array) -> Array:
+        """Return b'' of A v' = b''."""
+        return self._right_sides(t, q, v)[1]
+
+    def stiffness(self, t: float, q: Array, v: Array, multipliers: Array, *, with_constraints: bool = True) -> csc_array:
+        """Return K = d(A^T lambda - f)/d(d), not symmetric in general; without K_c if `with_constraints` is false."""
+        n_blocks = self._tangent_pattern.slots.size // 144
+        K = np.zeros((n_blocks, 12, 12))
+        if with_constraints:
+            assembly.constraint_tangents(self.tables, self._at(q, v), float(t), np.asarray(multipliers, float), K)
+        return self._tangent_pattern.matrix(K)
+
+    def damping(self, t: float, q: Array, v: Array) -> csc_array:
+        """Return D = -d(f)/d(v), gyroscopic terms included."""
+        D = np.empty((self.n_bodies, 9))
+        assembly.gyroscopic_damping(self.tables, self._at(q, v), D)
+        return self._damping_pattern.matrix(D)
+
+    def advance(self, q: Array, d: Array) -> Array:
+        """Return q moved by d: positions add, quaternions turn about the body's axes, angles follow."""
+        out = np.empty(self.n_positions)
+        assembly.advance(self.tables, _flat(q, self.n_positions, "q"), _flat(d, self.n_velocities, "d"), self._poses, out)
+        return out
+
+    # --- in a user's words --------------------------------------------------------------------------------------------
+
+    def coordinate(self, joint: str, coordinate: str, q: Array) -> float:
+        """Return the angle [rad], continuous over many turns, or the distance [m] of a joint."""
+        known = [f"{j}.{c}" for j, c in self.layout.observers]
+        if (joint, coordinate) not in self.layout.observers:
+            raise ModelError(f"joint {joint!r}", f"it has no {coordinate!r}", nearest(f"{joint}.{coordinate}", known))
+        values = np.empty(self.tables.coordinates.size)
+        assembly.coordinates(self.tables, self._at(q), q[7 * self.n_bodies :], values)
+        return float(values[self.layout.observers[joint, coordinate]])
+
+    def frame(self, name: str, q: Array) -> tuple[Array, Array]:
+        """Return position [m] and orientation (3x3) of a frame in the world."""
+        if name not in self.layout.frames:
+            raise ModelError(f"frame {name!r}", "there is no such frame", nearest(name, self.layout.frames))
+        body, position, orientation = self.layout.frames[name]
+        pose = self._at(q)[body]
+        R = np.reshape(pose.rotation, (3, 3))
+        return pose.position + R @ position, R @ orientation
+
+    def reaction(self, joint: str, t: float, q: Array, multipliers: Array) -> Reaction:
+        """Return the wrench of a joint on its driven body, in the axes of F2 and about its origin.
+
+        It is -A^T lambda of the joint's own terms on that body; for a closed joint the torque is P(rho) times the multipliers
+        (Peng et al. 2024, appendix C), with the sign of the wrench on the body.
+        """
+        if joint not in self.layout.joint_frames:
+            raise ModelError(f"joint {joint!r}", "there is no such joint", nearest(joint, self.layout.joint_frames))
+        rows = self.layout.joint_rows[joint]
+        of_joint = np.isin(self.layout.term_row, rows)
+        J = self.jacobian_terms(t, q)[of_joint]
+        wrench = -np.asarray(multipliers)[self.layout.term_row[of_joint]] @ J
+        one, two = (self._poses[body] for body in self.layout.joint_bodies[joint])
+        R2 = np.reshape(two.rotation, (3, 3))
+        position, orientation = self.layout.joint_frames[joint]
+        arm = one.position - (two.position + R2 @ position)
+        torque = np.reshape(one.rotation, (3, 3)) @ wrench[3:6] + np.cross(arm, wrench[:3])
+        E = (R2 @ orientation).T
+        return Reaction(E @ wrench[:3], E @ torque)
+
+    # --- inside -------------------------------------------------------------------------------------------------------
+
+    def _at(self, q: Array, v: Array | None = None) -> np.recarray[tuple[int], np.dtype[np.void]]:
+        """Return the poses of the bodies at q and v."""
+        assembly.set_positions(_flat(q, self.n_positions, "q"), self._poses)
+        velocities = np.zeros(self.n_velocities) if v is None else _flat(v, self.n_velocities, "v")
+        assembly.set_velocities(velocities, self._poses)
+        poses: np.recarray[tuple[int], np.dtype[np.void]] = self._poses
+        return poses
+
+    def _right_sides(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+        b1, b2 = np.empty(self.n_constraints), np.empty(self.n_constraints)
+        assembly.right_sides(self.tables, self._at(q, v), float(t), b1, b2)
+        return b1, b2
+
+    def _constant_mass(self) -> csc_array:
+        bodies = self.tables.bodies
+        rows = np.concatenate([self._body_columns[:-1, :3].ravel(), np.repeat(self._body_columns[:-1, 3:], 3, axis=1).ravel()])
+        cols = np.concatenate([self._body_columns[:-1, :3].ravel(), np.tile(self._body_columns[:-1, 3:], (1, 3)).ravel()])
+        entries = np.concatenate([np.repeat(bodies.mass, 3), bodies.inertia.ravel()])
+        return Pattern(rows, cols, (self.n_velocities, self.n_velocities)).matrix(entries)
+
+    def _pattern_of_jacobian(self) -> Pattern:
+        rows = np.repeat(self.layout.term_row, 12)
+        columns = self._body_columns[self.layout.term_bodies].reshape(-1)
+        return Pattern(rows, columns, (self.n_constraints, self.n_velocities))
+
+    def _pattern_of_tangents(self) -> Pattern:
+        records = [self.tables.locks, self.tables.perpendiculars, self.tables.distances, self.tables.coordinates]
+        pairs = np.concatenate([np.column_stack([table.body_1, table.body_2]) for table in records])
+        columns = self._body_columns[pairs].reshape(-1, 12)
+        shape = (self.n_velocities, self.n_velocities)
+        return Pattern(np.repeat(columns, 12, axis=1).ravel(), np.tile(columns, (1, 12)).ravel(), shape)
+
+    def _pattern_of_damping(self) -> Pattern:
+        columns = self._body_columns[:-1, 3:]
+        shape = (self.n_velocities, self.n_velocities)
+        return Pattern(np.repeat(columns, 3, axis=1).ravel(), np.tile(columns, (1, 3)).ravel(), shape)
+
+
+def _columns_of_bodies(n: int) -> Indices:
+    """Return the six columns of each body; those of the ground, the last, are -1."""
+    columns = np.arange(6 * n + 6, dtype=np.intp).reshape(n + 1, 6)
+    columns[n] = -1
+    return columns
+
+
+def _flat(values: Array, size: int, label: str) -> Array:
+    array = np.ascontiguousarray(values, dtype=float)
+    if array.shape != (size,):
+        raise ModelError(label, f"it has shape {array.shape}", f"this system needs {size} numbers")
+    return array
