@@ -25,7 +25,7 @@ $(VENV)/.installed-test: $(VENV)/.installed
 	@touch $@
 
 run: $(VENV)/.installed
-	$(BIN)/python examples/first_look.py
+	$(BIN)/python examples/hanging_chain.py
 
 # Compiled once before the parallel workers start; each of them would compile for itself otherwise.
 test: $(VENV)/.installed-test

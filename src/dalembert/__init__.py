@@ -18,6 +18,7 @@ from dalembert.elements.joint import Joint
 from dalembert.elements.law import Constant, Expression, Function, Harmonic, Law, Polynomial, Ramp, SmoothStep, Speed, Spline
 from dalembert.elements.motion import Motion
 from dalembert.errors import DalembertError, ModelError, SolveError
+from dalembert.formulations.saddle import Accelerations, accelerations
 from dalembert.rotation import euler
 from dalembert.system.build import build
 from dalembert.system.model import Model
@@ -25,6 +26,7 @@ from dalembert.system.state import State
 from dalembert.system.system import Reaction, System
 
 __all__ = [
+    "Accelerations",
     "Body",
     "Constant",
     "Coupling",
@@ -48,6 +50,7 @@ __all__ = [
     "State",
     "System",
     "Term",
+    "accelerations",
     "build",
     "euler",
     "inertia",

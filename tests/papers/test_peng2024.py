@@ -47,9 +47,9 @@ def system_at(state):
 
 def tangents(system, gamma):
     main, both = np.zeros((12, 12)), np.zeros((12, 12))
-    poses, record, laws = system._at(system.design.q), system.tables.locks[0], system.tables.laws
-    lock.tangent_main(record, poses, laws, 0.0, gamma, main)
-    lock.tangent(record, poses, laws, 0.0, gamma, both)
+    now, record = system._at(0.0, system.design.q), system.tables.locks[0]
+    lock.tangent_main(record, now.poses, lock.relative_pose(record, now.poses, now.motions), gamma, main)
+    lock.tangent(record, now.poses, now.motions, gamma, both)
     return main, both - main
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from dalembert.elements import checks, inertia
-from dalembert.kernel.compile import compiled
+from dalembert.kernel.compile import inlined
 from dalembert.kernel.vec3 import Array, Mat3, Vec3, cross, load, load_matrix, madd, matmul, mneg, mul, neg, skew
 from dalembert.rotation.quaternion import from_rotation
 
@@ -91,20 +91,20 @@ class Body:
         return from_rotation(self.rotation)
 
 
-@compiled
+@inlined
 def gyroscopic_torque(body: Any, w: Vec3) -> Vec3:
     """Return -w x I w [N m], in B."""
     return neg(cross(w, mul(load_matrix(body.inertia), w)))
 
 
-@compiled
+@inlined
 def gyroscopic_damping(body: Any, w: Vec3) -> Mat3:
     """Return the tangent of w x I w with respect to w: tilde(w) I - tilde(I w)."""
     inertia_B = load_matrix(body.inertia)
     return madd(matmul(skew(w), inertia_B), mneg(skew(mul(inertia_B, w))))
 
 
-@compiled
+@inlined
 def add_force(body: Any, pose: Any, gravity: Array, f: Array) -> None:
     """Add weight and gyroscopic torque of a body to its six entries of the force."""
     torque = gyroscopic_torque(body, load(pose.angular_velocity))

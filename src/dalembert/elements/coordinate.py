@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.elements.formula import LawTables, evaluate
 from dalembert.elements.pair import relative_quaternion, separation, separation_rate, store_force_tangent
-from dalembert.kernel.compile import compiled
+from dalembert.kernel.compile import compiled, inlined
 from dalembert.kernel.vec3 import (
     ZERO,
     Array,
@@ -70,7 +69,7 @@ COORDINATE = np.dtype(
 )
 
 
-@compiled
+@inlined
 def nearest_turn(angle: float, last: float) -> float:
     """Return the one of ``angle + 4 pi n`` that is nearest to `last` [rad].
 
@@ -91,14 +90,14 @@ def value(joint: Any, bodies: Any, memory: Array) -> float:
     return dot(_axis_2(joint, bodies), separation(joint, bodies))
 
 
-@compiled
+@inlined
 def _axis_2(joint: Any, bodies: Any) -> Vec3:
     """Return the x axis of F2 in the world."""
     R = to_matrix(load4(joint.quaternion_2))
     return mul(load_matrix(bodies[joint.body_2].rotation), (R[0], R[3], R[6]))
 
 
-@compiled
+@inlined
 def angle_gradient(sigma: Quaternion) -> Vec3:
     """Return g with d(theta) = g . delta, delta the rotation of F1 relative to F2 in F1.
 
@@ -109,7 +108,7 @@ def angle_gradient(sigma: Quaternion) -> Vec3:
     return 1.0, (x * y - s * z) / N, (s * y + x * z) / N
 
 
-@compiled
+@inlined
 def angle_hessian(sigma: Quaternion) -> Mat3:
     """Return H with d(g) = H delta; rows 2 and 3 only, the first entry of g is constant.
 
@@ -129,10 +128,10 @@ def angle_hessian(sigma: Quaternion) -> Mat3:
 
 
 @compiled
-def residual(joint: Any, bodies: Any, memory: Array, laws: LawTables, t: float, phi: Array) -> None:
+def residual(joint: Any, bodies: Any, memory: Array, laws: Array, phi: Array) -> None:
     """Add ratio * coordinate - offset - law(t) to the row."""
     if joint.row >= 0:
-        phi[joint.row] += joint.ratio * value(joint, bodies, memory) - joint.offset - evaluate(laws, joint.law, t)[0]
+        phi[joint.row] += joint.ratio * value(joint, bodies, memory) - joint.offset - laws[joint.law, 0]
 
 
 @compiled
@@ -187,12 +186,11 @@ def second_rate(joint: Any, bodies: Any) -> float:
 
 
 @compiled
-def right_sides(joint: Any, bodies: Any, laws: LawTables, t: float, b1: Array, b2: Array) -> None:
+def right_sides(joint: Any, bodies: Any, laws: Array, b1: Array, b2: Array) -> None:
     """Add b' = law' and b'' = law'' - ratio * (velocity part of the coordinate's acceleration)."""
     if joint.row >= 0:
-        _, rate, acceleration = evaluate(laws, joint.law, t)
-        b1[joint.row] += rate
-        b2[joint.row] += acceleration - joint.ratio * second_rate(joint, bodies)
+        b1[joint.row] += laws[joint.law, 1]
+        b2[joint.row] += laws[joint.law, 2] - joint.ratio * second_rate(joint, bodies)
 
 
 @compiled

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.elements.formula import LawTables, evaluate
 from dalembert.elements.pair import separation, separation_rate
-from dalembert.kernel.compile import compiled
+from dalembert.kernel.compile import compiled, inlined
 from dalembert.kernel.vec3 import (
     IDENTITY,
     Array,
@@ -56,7 +55,7 @@ DISTANCE = np.dtype(
 )
 
 
-@compiled
+@inlined
 def length_and_direction(joint: Any, bodies: Any) -> tuple[float, Vec3]:
     """Return the distance |d| [m] and the unit vector n from point 2 to point 1, in the world."""
     d = separation(joint, bodies)
@@ -65,10 +64,10 @@ def length_and_direction(joint: Any, bodies: Any) -> tuple[float, Vec3]:
 
 
 @compiled
-def residual(joint: Any, bodies: Any, laws: LawTables, t: float, phi: Array) -> None:
+def residual(joint: Any, bodies: Any, laws: Array, phi: Array) -> None:
     """Add phi = |d| - L(t) [m]."""
     length, _ = length_and_direction(joint, bodies)
-    phi[joint.row] += length - joint.length - evaluate(laws, joint.law, t)[0]
+    phi[joint.row] += length - joint.length - laws[joint.law, 0]
 
 
 @compiled
@@ -83,17 +82,16 @@ def jacobian(joint: Any, bodies: Any, J: Array) -> None:
 
 
 @compiled
-def right_sides(joint: Any, bodies: Any, laws: LawTables, t: float, b1: Array, b2: Array) -> None:
+def right_sides(joint: Any, bodies: Any, laws: Array, b1: Array, b2: Array) -> None:
     """Add b' = L' and b'' = L'' - n . c - (|d'|^2 - (n . d')^2)/|d|."""
     length, n = length_and_direction(joint, bodies)
     rate, centripetal = separation_rate(joint, bodies)
     along = dot(n, rate)
-    _, rate_law, acceleration_law = evaluate(laws, joint.law, t)
-    b1[joint.row] += rate_law
-    b2[joint.row] += acceleration_law - dot(n, centripetal) - (dot(rate, rate) - along * along) / length
+    b1[joint.row] += laws[joint.law, 1]
+    b2[joint.row] += laws[joint.law, 2] - dot(n, centripetal) - (dot(rate, rate) - along * along) / length
 
 
-@compiled
+@inlined
 def _sandwich(A: Mat3, S: Mat3, B: Mat3) -> Mat3:
     """Return A^T S B."""
     return tmatmul(A, matmul(S, B))
@@ -128,7 +126,7 @@ def tangent(joint: Any, bodies: Any, gamma: Array, K: Array) -> None:
     accumulate_block(K, 9, 9, mneg(matmul(skew(r2), skew(tmul(R2, f)))))
 
 
-@compiled
+@inlined
 def _store_coupling(K: Array, i: int, j: int, block: Mat3) -> None:
     store_block(K, i, j, block)
     store_block(K, j, i, transpose(block))

@@ -17,11 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.elements.formula import LawTables, evaluate
 from dalembert.elements.pair import relative_quaternion, separation, separation_rate, store_force_tangent, store_rows
-from dalembert.kernel.compile import compiled
+from dalembert.kernel.compile import compiled, inlined
 from dalembert.kernel.vec3 import (
-    ZERO,
     Array,
     Mat3,
     Vec3,
@@ -37,6 +35,7 @@ from dalembert.kernel.vec3 import (
     mul,
     scale,
     skew,
+    store,
     sub,
     tmatmul,
     tmul,
@@ -47,6 +46,7 @@ from dalembert.rotation.quaternion import (
     Quaternion,
     conjugate,
     imaginary,
+    load4,
     multiply,
     projection,
     projection_tangent,
@@ -66,40 +66,46 @@ LOCK = np.dtype(
         ("rotation_2", np.float64, 9),  # F2 in B2
         ("row", np.intp, 6),  # constraint row of x, y, z, Rx, Ry, Rz; -1 where the row is not active
         ("term", np.intp, 6),  # where the row of the Jacobian is stored; -1 where the row is not active
-        ("driven", np.intp),  # 1 if any of the laws is given
-        ("law", np.intp, 6),  # motion law of each row; -1: none
+        ("motion", np.intp),  # row in the table of motions; 0: none
+        ("law", np.intp, 6),  # motion law of each row; the last law, which is zero: none
     ],
     align=True,
 )
 
 
-class Motion(NamedTuple):
-    """The prescribed motion of F1 in F2: r_t, rho_t and their first two time derivatives, in the axes of F2."""
+MOTION = np.dtype(
+    [
+        ("translation", np.float64, 3),  # r_t [m]
+        ("velocity", np.float64, 3),
+        ("acceleration", np.float64, 3),
+        ("quaternion", np.float64, 4),  # rho_t
+        ("angular_velocity", np.float64, 3),  # [rad/s]
+        ("angular_acceleration", np.float64, 3),
+    ],
+    align=True,
+)
+"""The prescribed motion of F1 in F2 at one time, in the axes of F2. Row 0 of the table is no motion."""
 
-    translation: Vec3
-    velocity: Vec3
-    acceleration: Vec3
-    rotation: Quaternion
-    angular_velocity: Vec3
-    angular_acceleration: Vec3
 
-
-NO_MOTION = Motion(ZERO, ZERO, ZERO, (1.0, 0.0, 0.0, 0.0), ZERO, ZERO)
+def new_motions(joints: Any) -> Any:
+    """Return a table for the motions of the joints of a table; row 0 stays at rest in the origin."""
+    motions = np.zeros(1 + np.max(joints.motion, initial=0), MOTION).view(np.recarray)
+    motions.quaternion[:, 0] = 1.0
+    return motions
 
 
 @compiled
-def prescribed_motion(joint: Any, laws: LawTables, t: float) -> Motion:
-    """Evaluate the motion laws of a joint; the rotation is the rotation vector (Rx, Ry, Rz) [rad]."""
-    if joint.driven == 0:
-        return NO_MOTION
-    x, x1, x2 = evaluate(laws, joint.law[0], t)
-    y, y1, y2 = evaluate(laws, joint.law[1], t)
-    z, z1, z2 = evaluate(laws, joint.law[2], t)
-    a, a1, a2 = evaluate(laws, joint.law[3], t)
-    b, b1, b2 = evaluate(laws, joint.law[4], t)
-    c, c1, c2 = evaluate(laws, joint.law[5], t)
-    rho, w, alpha = from_rotation_vector((a, b, c), (a1, b1, c1), (a2, b2, c2))
-    return Motion((x, y, z), (x1, y1, z1), (x2, y2, z2), rho, w, alpha)
+def prescribe(joint: Any, laws: Array, motions: Any) -> None:
+    """Write the motion of a driven joint from the values of all laws; the rotation is the rotation vector (Rx, Ry, Rz)."""
+    motion, k = motions[joint.motion], joint.law
+    for i in range(3):
+        motion.translation[i], motion.velocity[i], motion.acceleration[i] = laws[k[i], 0], laws[k[i], 1], laws[k[i], 2]
+    theta = (laws[k[3], 0], laws[k[4], 0], laws[k[5], 0])
+    rate = (laws[k[3], 1], laws[k[4], 1], laws[k[5], 1])
+    rho, w, alpha = from_rotation_vector(theta, rate, (laws[k[3], 2], laws[k[4], 2], laws[k[5], 2]))
+    motion.quaternion[0], motion.quaternion[1], motion.quaternion[2], motion.quaternion[3] = rho
+    store(motion.angular_velocity, 0, w)
+    store(motion.angular_acceleration, 0, alpha)
 
 
 class Pose(NamedTuple):
@@ -113,19 +119,19 @@ class Pose(NamedTuple):
     sigma: Quaternion  # F1s in F2
 
 
-@compiled
-def relative_pose(joint: Any, bodies: Any, motion: Motion) -> Pose:
+@inlined
+def relative_pose(joint: Any, bodies: Any, motions: Any) -> Pose:
     """Return F1 seen from F2; `bodies` is the table of the bodies' poses."""
     R1, R2 = load_matrix(bodies[joint.body_1].rotation), load_matrix(bodies[joint.body_2].rotation)
     C2 = transpose(load_matrix(joint.rotation_2))
     E = matmult(C2, R2)
     d = separation(joint, bodies)
     a = add(tmul(R2, d), load(joint.point_2))
-    sigma = multiply(relative_quaternion(joint, bodies), conjugate(motion.rotation))
+    sigma = multiply(relative_quaternion(joint, bodies), conjugate(load4(motions[joint.motion].quaternion)))
     return Pose(E, matmul(E, R1), C2, a, mul(E, d), sigma)
 
 
-@compiled
+@inlined
 def scatter(out: Array, index: Any, x: Vec3, R: Vec3) -> None:
     """Add the six rows (x, y, z and Rx, Ry, Rz) to `out` where they are active."""
     for k in range(3):
@@ -135,7 +141,7 @@ def scatter(out: Array, index: Any, x: Vec3, R: Vec3) -> None:
             out[index[k + 3]] += R[k]
 
 
-@compiled
+@inlined
 def gather(values: Array, index: Any, first: int) -> Vec3:
     """Return the three values of the rows `first`, `first + 1`, `first + 2`; zero where not active."""
     a = values[index[first]] if index[first] >= 0 else 0.0
@@ -145,24 +151,23 @@ def gather(values: Array, index: Any, first: int) -> Vec3:
 
 
 @compiled
-def residual(joint: Any, bodies: Any, laws: LawTables, t: float, phi: Array) -> None:
+def residual(joint: Any, bodies: Any, motions: Any, phi: Array) -> None:
     """Add the constraint residual phi(q, t) (27), (31): lengths [m], half-angle sines [-]."""
-    motion = prescribed_motion(joint, laws, t)
-    pose = relative_pose(joint, bodies, motion)
-    scatter(phi, joint.row, sub(pose.d, motion.translation), imaginary(pose.sigma))
+    pose = relative_pose(joint, bodies, motions)
+    scatter(phi, joint.row, sub(pose.d, load(motions[joint.motion].translation)), imaginary(pose.sigma))
 
 
 NO_BLOCK: Mat3 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @compiled
-def jacobian(joint: Any, bodies: Any, laws: LawTables, t: float, J: Array) -> None:
+def jacobian(joint: Any, bodies: Any, motions: Any, J: Array) -> None:
     """Write the active rows of the Jacobian C_q (33, with both corrections).
 
     [ R_F2^T |  -R_F2^T R_B1 tilde(r_F1)  | -R_F2^T |  R_F2^T R_B2 (tilde(r_F2) + tilde(r_12)) ]
     [   0    |  P(sigma)^T R_F2^T R_B1    |    0    | -P(sigma)^T R_F2^T R_B2                  ]
     """
-    pose = relative_pose(joint, bodies, prescribed_motion(joint, laws, t))
+    pose = relative_pose(joint, bodies, motions)
     P = projection(pose.sigma)
     k = joint.term
     W1 = mneg(matmul(pose.C1, skew(load(joint.point_1))))
@@ -172,7 +177,7 @@ def jacobian(joint: Any, bodies: Any, laws: LawTables, t: float, J: Array) -> No
 
 
 @compiled
-def right_sides(joint: Any, bodies: Any, laws: LawTables, t: float, b1: Array, b2: Array) -> None:
+def right_sides(joint: Any, bodies: Any, motions: Any, b1: Array, b2: Array) -> None:
     """Add the right sides of A v = b' = -C_t and A v' = b'' to `b1` and `b2`.
 
     With E = R_F2^T, d from F2 to F1 and c the centripetal part of d'' (world), w_2 the rate of F2 (in F2), and in F1s: y the
@@ -181,51 +186,49 @@ def right_sides(joint: Any, bodies: Any, laws: LawTables, t: float, b1: Array, b
         b'_x = r_t'       b''_x = r_t'' + 2 w_2 x E d' - w_2 x (w_2 x E d) - E c
         b'_R = P w_t      b''_R = P (w_t' + Omega_s x y) + 1/4 |Omega|^2 Im(sigma)
     """
-    motion = prescribed_motion(joint, laws, t)
-    pose = relative_pose(joint, bodies, motion)
+    pose = relative_pose(joint, bodies, motions)
+    motion = motions[joint.motion]
+    w_t = load(motion.angular_velocity)
     w1 = mul(pose.C1, load(bodies[joint.body_1].angular_velocity))  # in F2
     w2 = mul(pose.C2, load(bodies[joint.body_2].angular_velocity))
     rate, centripetal = separation_rate(joint, bodies)
-    x2 = add(motion.acceleration, scale(2.0, cross(w2, mul(pose.E, rate))))
+    x2 = add(load(motion.acceleration), scale(2.0, cross(w2, mul(pose.E, rate))))
     x2 = sub(sub(x2, cross(w2, cross(w2, pose.d))), mul(pose.E, centripetal))
 
     P = projection(pose.sigma)
     S = to_matrix(pose.sigma)  # F1s in F2
     y = tmul(S, sub(w1, w2))
-    omega = sub(y, motion.angular_velocity)  # of F1s relative to F2
-    omega_s = sub(tmul(S, w1), motion.angular_velocity)  # of F1s, absolute
-    R2 = mul(P, add(motion.angular_acceleration, cross(omega_s, y)))
+    omega = sub(y, w_t)  # of F1s relative to F2
+    omega_s = sub(tmul(S, w1), w_t)  # of F1s, absolute
+    R2 = mul(P, add(load(motion.angular_acceleration), cross(omega_s, y)))
     R2 = add(R2, scale(0.25 * dot(omega, omega), imaginary(pose.sigma)))
 
-    scatter(b1, joint.row, motion.velocity, mul(P, motion.angular_velocity))
+    scatter(b1, joint.row, load(motion.velocity), mul(P, w_t))
     scatter(b2, joint.row, x2, R2)
 
 
-@compiled
-def tangent_main(joint: Any, bodies: Any, laws: LawTables, t: float, gamma: Array, K: Array) -> None:
+@inlined
+def tangent_main(joint: Any, bodies: Any, pose: Pose, gamma: Array, K: Array) -> None:
     """Write the main part of K_c = d(C_q^T gamma)/dq (44), (45) to the 12x12 matrix K.
 
     The part of the force f = R_F2 gamma_f is `store_force_tangent`; the torque m = R_F2 P gamma_m, in the world, adds
     tilde(R_B1^T m) to K22 and -R_B1^T tilde(m) R_B2 to K24.
     """
-    pose = relative_pose(joint, bodies, prescribed_motion(joint, laws, t))
-    R1, R2 = load_matrix(bodies[joint.body_1].rotation), load_matrix(bodies[joint.body_2].rotation)
     f = tmul(pose.E, gather(gamma, joint.row, 0))
-    m = tmul(pose.E, mul(projection(pose.sigma), gather(gamma, joint.row, 3)))
     store_force_tangent(joint, bodies, pose.a, f, K)
-    accumulate_block(K, 3, 3, skew(tmul(R1, m)))
-    accumulate_block(K, 3, 9, mneg(tmatmul(R1, matmul(skew(m), R2))))
+    m = mul(projection(pose.sigma), gather(gamma, joint.row, 3))  # in F2
+    accumulate_block(K, 3, 3, skew(tmul(pose.C1, m)))
+    accumulate_block(K, 3, 9, mneg(tmatmul(pose.C1, matmul(skew(m), pose.C2))))
 
 
-@compiled
-def add_tangent_projection(joint: Any, bodies: Any, laws: LawTables, t: float, gamma: Array, K: Array) -> None:
+@inlined
+def add_tangent_projection(joint: Any, pose: Pose, gamma: Array, K: Array) -> None:
     """Add the projection part of K_c (48), (49) to the 12x12 matrix K; R_F1 in it is that of the shadow frame.
 
     With N = R_F2 G(sigma, gamma_m) R_F1s^T:
 
         K22 = R_B1^T N R_B1,   K24 = -R_B1^T N R_B2,   K42 = -R_B2^T N R_B1,   K44 = R_B2^T N R_B2
     """
-    pose = relative_pose(joint, bodies, prescribed_motion(joint, laws, t))
     G = projection_tangent(pose.sigma, gather(gamma, joint.row, 3))
     N = matmult(G, to_matrix(pose.sigma))  # in F2
     N1, N2 = matmul(N, pose.C1), matmul(N, pose.C2)
@@ -236,7 +239,9 @@ def add_tangent_projection(joint: Any, bodies: Any, laws: LawTables, t: float, g
 
 
 @compiled
-def tangent(joint: Any, bodies: Any, laws: LawTables, t: float, gamma: Array, K: Array) -> None:
+def tangent(joint: Any, bodies: Any, motions: Any, gamma: Array, K: Array) -> None:
     """Write K_c = main part + projection part (50) to the 12x12 matrix K."""
-    tangent_main(joint, bodies, laws, t, gamma, K)
-    add_tangent_projection(joint, bodies, laws, t, gamma, K)
+    pose = relative_pose(joint, bodies, motions)
+    tangent_main(joint, bodies, pose, gamma, K)
+    if joint.row[3] >= 0 or joint.row[4] >= 0 or joint.row[5] >= 0:
+        add_tangent_projection(joint, pose, gamma, K)

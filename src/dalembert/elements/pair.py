@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dalembert.kernel.compile import compiled
+from dalembert.kernel.compile import compiled, inlined
 from dalembert.kernel.vec3 import (
     Array,
     Mat3,
@@ -32,7 +32,7 @@ from dalembert.kernel.vec3 import (
 from dalembert.rotation.quaternion import Quaternion, conjugate, load4, multiply
 
 
-@compiled
+@inlined
 def separation(joint: Any, bodies: Any) -> Vec3:
     """Return d [m]."""
     one, two = bodies[joint.body_1], bodies[joint.body_2]
@@ -40,7 +40,7 @@ def separation(joint: Any, bodies: Any) -> Vec3:
     return sub(p1, add(load(two.position), mul(load_matrix(two.rotation), load(joint.point_2))))
 
 
-@compiled
+@inlined
 def separation_rate(joint: Any, bodies: Any) -> tuple[Vec3, Vec3]:
     """Return d' [m/s] and the centripetal part of d'' [m/s2], which depends on velocities only."""
     one, two = bodies[joint.body_1], bodies[joint.body_2]
@@ -51,7 +51,7 @@ def separation_rate(joint: Any, bodies: Any) -> tuple[Vec3, Vec3]:
     return rate, sub(mul(R1, cross(w1, whirl_1)), mul(R2, cross(w2, whirl_2)))
 
 
-@compiled
+@inlined
 def relative_quaternion(joint: Any, bodies: Any) -> Quaternion:
     """Return sigma = rho_F2* rho_F1, F1 in F2."""
     rho_1 = multiply(load4(bodies[joint.body_1].quaternion), load4(joint.quaternion_1))
@@ -82,7 +82,7 @@ def store_force_tangent(joint: Any, bodies: Any, a: Vec3, f: Vec3, K: Array) -> 
     store_block(K, 9, 9, matmul(skew(tmul(R2, f)), skew(a)))
 
 
-@compiled
+@inlined
 def store_row(J: Array, k: int, x1: Vec3, w1: Vec3, x2: Vec3, w2: Vec3) -> None:
     """Write row k of a Jacobian: (position, rotation) of B1 and of B2; nothing if k is negative."""
     if k >= 0:
@@ -92,7 +92,7 @@ def store_row(J: Array, k: int, x1: Vec3, w1: Vec3, x2: Vec3, w2: Vec3) -> None:
         J[k, 9], J[k, 10], J[k, 11] = w2
 
 
-@compiled
+@inlined
 def store_rows(J: Array, k: tuple[int, int, int], X1: Mat3, W1: Mat3, X2: Mat3, W2: Mat3) -> None:
     """Write the rows k[0], k[1], k[2] of a Jacobian from 3x3 blocks."""
     store_row(J, k[0], X1[0:3], W1[0:3], X2[0:3], W2[0:3])

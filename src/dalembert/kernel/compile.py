@@ -1,6 +1,6 @@
-"""The one compile decorator.
+"""The compile decorators: ``@compiled``, and ``@inlined`` for small functions inside compiled ones.
 
-``@compiled`` turns a function into machine code (Numba) and keeps the result on disk. Numba notices no edit in another
+Both turn a function into machine code (Numba) and keep the result on disk. Numba notices no edit in another
 file than the function's own, so the cache folder is keyed by a hash of all sources of the package: any edit starts a
 fresh folder, and folders that no process has used for a month are removed.
 
@@ -71,11 +71,31 @@ def compiled(function: Function) -> Function:
     >>> twice(3.0)
     6.0
     """
+    return _compile(function, inline=False)
+
+
+def inlined(function: Function) -> Function:
+    """Compile a small function so that it becomes part of each compiled function that calls it.
+
+    For arithmetic on tuples: arguments and results then stay in registers, and the callers compile in half the time.
+
+    Examples
+    --------
+    >>> @inlined
+    ... def thrice(x: float) -> float:
+    ...     return 3.0 * x
+    >>> thrice(3.0)
+    9.0
+    """
+    return _compile(function, inline=True)
+
+
+def _compile(function: Function, *, inline: bool) -> Function:
     keep = Path(function.__code__.co_filename).is_file()  # what was typed at a prompt has no file to be kept for
     previous = config.CACHE_DIR
     if keep:
         config.CACHE_DIR = str(cache_folder())  # read once, when the decorator makes its cache
     try:
-        return cast(Function, numba.njit(cache=keep, error_model="numpy")(function))
+        return cast(Function, numba.njit(cache=keep, error_model="numpy", forceinline=inline)(function))
     finally:
         config.CACHE_DIR = previous

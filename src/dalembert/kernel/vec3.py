@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dalembert.kernel.compile import compiled
+from dalembert.kernel.compile import compiled, inlined
 
 Vec3: TypeAlias = tuple[float, float, float]
 Mat3: TypeAlias = tuple[float, float, float, float, float, float, float, float, float]
@@ -23,13 +23,13 @@ ZERO: Vec3 = (0.0, 0.0, 0.0)
 IDENTITY: Mat3 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
-@compiled
+@inlined
 def load(a: Array, i: int = 0) -> Vec3:
     """Return ``a[i:i+3]`` as a vector."""
     return a[i], a[i + 1], a[i + 2]
 
 
-@compiled
+@inlined
 def store(out: Array, i: int, a: Vec3) -> None:
     """Write a vector to ``out[i:i+3]``."""
     out[i] = a[0]
@@ -37,7 +37,7 @@ def store(out: Array, i: int, a: Vec3) -> None:
     out[i + 2] = a[2]
 
 
-@compiled
+@inlined
 def accumulate(out: Array, i: int, a: Vec3) -> None:
     """Add a vector to ``out[i:i+3]``."""
     out[i] += a[0]
@@ -45,20 +45,20 @@ def accumulate(out: Array, i: int, a: Vec3) -> None:
     out[i + 2] += a[2]
 
 
-@compiled
+@inlined
 def load_matrix(a: Array) -> Mat3:
     """Return a 9-array (row by row) as a matrix."""
     return a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8]
 
 
-@compiled
+@inlined
 def store_matrix(out: Array, a: Mat3) -> None:
     """Write a matrix to a 9-array, row by row."""
     for k in range(9):
         out[k] = a[k]
 
 
-@compiled
+@inlined
 def store_block(out: Array, i: int, j: int, a: Mat3) -> None:
     """Write a matrix to ``out[i:i+3, j:j+3]``."""
     out[i, j], out[i, j + 1], out[i, j + 2] = a[0], a[1], a[2]
@@ -66,7 +66,7 @@ def store_block(out: Array, i: int, j: int, a: Mat3) -> None:
     out[i + 2, j], out[i + 2, j + 1], out[i + 2, j + 2] = a[6], a[7], a[8]
 
 
-@compiled
+@inlined
 def accumulate_block(out: Array, i: int, j: int, a: Mat3) -> None:
     """Add a matrix to ``out[i:i+3, j:j+3]``."""
     out[i, j] += a[0]
@@ -96,55 +96,55 @@ def scale_in_place(s: float, out: Array) -> None:
             out[i, j] *= s
 
 
-@compiled
+@inlined
 def add(a: Vec3, b: Vec3) -> Vec3:
     """Return a + b."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
-@compiled
+@inlined
 def sub(a: Vec3, b: Vec3) -> Vec3:
     """Return a - b."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-@compiled
+@inlined
 def neg(a: Vec3) -> Vec3:
     """Return -a."""
     return -a[0], -a[1], -a[2]
 
 
-@compiled
+@inlined
 def scale(s: float, a: Vec3) -> Vec3:
     """Return s a."""
     return s * a[0], s * a[1], s * a[2]
 
 
-@compiled
+@inlined
 def dot(a: Vec3, b: Vec3) -> float:
     """Return a . b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@compiled
+@inlined
 def norm(a: Vec3) -> float:
     """Return the length of a."""
     return math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
 
 
-@compiled
+@inlined
 def cross(a: Vec3, b: Vec3) -> Vec3:
     """Return a x b."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@compiled
+@inlined
 def skew(a: Vec3) -> Mat3:
     """Return the matrix of a x: ``skew(a) b = a x b`` (the papers' tilde)."""
     return 0.0, -a[2], a[1], a[2], 0.0, -a[0], -a[1], a[0], 0.0
 
 
-@compiled
+@inlined
 def outer(a: Vec3, b: Vec3) -> Mat3:
     """Return a b^T."""
     return (
@@ -154,13 +154,13 @@ def outer(a: Vec3, b: Vec3) -> Mat3:
     )  # fmt: skip
 
 
-@compiled
+@inlined
 def transpose(A: Mat3) -> Mat3:
     """Return A^T."""
     return A[0], A[3], A[6], A[1], A[4], A[7], A[2], A[5], A[8]
 
 
-@compiled
+@inlined
 def madd(A: Mat3, B: Mat3) -> Mat3:
     """Return A + B."""
     return (
@@ -170,19 +170,19 @@ def madd(A: Mat3, B: Mat3) -> Mat3:
     )  # fmt: skip
 
 
-@compiled
+@inlined
 def mscale(s: float, A: Mat3) -> Mat3:
     """Return s A."""
     return s * A[0], s * A[1], s * A[2], s * A[3], s * A[4], s * A[5], s * A[6], s * A[7], s * A[8]
 
 
-@compiled
+@inlined
 def mneg(A: Mat3) -> Mat3:
     """Return -A."""
     return -A[0], -A[1], -A[2], -A[3], -A[4], -A[5], -A[6], -A[7], -A[8]
 
 
-@compiled
+@inlined
 def mul(A: Mat3, x: Vec3) -> Vec3:
     """Return A x."""
     return (
@@ -192,7 +192,7 @@ def mul(A: Mat3, x: Vec3) -> Vec3:
     )
 
 
-@compiled
+@inlined
 def tmul(A: Mat3, x: Vec3) -> Vec3:
     """Return A^T x."""
     return (
@@ -202,7 +202,7 @@ def tmul(A: Mat3, x: Vec3) -> Vec3:
     )
 
 
-@compiled
+@inlined
 def matmul(A: Mat3, B: Mat3) -> Mat3:
     """Return A B."""
     return (
@@ -218,13 +218,13 @@ def matmul(A: Mat3, B: Mat3) -> Mat3:
     )
 
 
-@compiled
+@inlined
 def tmatmul(A: Mat3, B: Mat3) -> Mat3:
     """Return A^T B."""
     return matmul(transpose(A), B)
 
 
-@compiled
+@inlined
 def matmult(A: Mat3, B: Mat3) -> Mat3:
     """Return A B^T."""
     return matmul(A, transpose(B))

@@ -14,19 +14,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from dalembert.kernel.compile import compiled
+from dalembert.kernel.compile import compiled, inlined
 from dalembert.kernel.vec3 import Array, Mat3, Vec3, madd, mscale, outer, skew
 
 Quaternion: TypeAlias = tuple[float, float, float, float]
 
 
-@compiled
+@inlined
 def load4(a: Array, i: int = 0) -> Quaternion:
     """Return ``a[i:i+4]`` as a quaternion."""
     return a[i], a[i + 1], a[i + 2], a[i + 3]
 
 
-@compiled
+@inlined
 def multiply(a: Quaternion, b: Quaternion) -> Quaternion:
     """Return the product a (x) b.
 
@@ -43,26 +43,26 @@ def multiply(a: Quaternion, b: Quaternion) -> Quaternion:
     )
 
 
-@compiled
+@inlined
 def conjugate(a: Quaternion) -> Quaternion:
     """Return rho*, the inverse rotation of a unit quaternion."""
     return a[0], -a[1], -a[2], -a[3]
 
 
-@compiled
+@inlined
 def imaginary(a: Quaternion) -> Vec3:
     """Return Im(rho), the vector part."""
     return a[1], a[2], a[3]
 
 
-@compiled
+@inlined
 def normalize(a: Quaternion) -> Quaternion:
     """Return the quaternion scaled to length one."""
     s = 1.0 / math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3])
     return s * a[0], s * a[1], s * a[2], s * a[3]
 
 
-@compiled
+@inlined
 def to_matrix(rho: Quaternion) -> Mat3:
     """Return the rotation matrix R(rho) (B.4).
 
@@ -104,7 +104,7 @@ def from_matrix(R: Mat3) -> Quaternion:
     return normalize(rho)
 
 
-@compiled
+@inlined
 def half_sinc(s: float) -> float:
     """Return sin(sqrt(s)/2)/sqrt(s), smooth at s = 0."""
     if s < 1e-2:
@@ -113,7 +113,7 @@ def half_sinc(s: float) -> float:
     return math.sin(0.5 * root) / root
 
 
-@compiled
+@inlined
 def exponential(theta: Vec3) -> Quaternion:
     """Return the quaternion of a rotation vector [rad].
 
@@ -144,13 +144,13 @@ def logarithm(rho: Quaternion) -> Vec3:
     return f * rho[1], f * rho[2], f * rho[3]
 
 
-@compiled
+@inlined
 def advance(rho: Quaternion, d: Vec3) -> Quaternion:
     """Return rho (x) exp(d/2), normalised: the rotation d [rad] about the body's own axes comes after rho."""
     return normalize(multiply(rho, exponential(d)))
 
 
-@compiled
+@inlined
 def projection(rho: Quaternion) -> Mat3:
     """Return P(rho) = 1/2 (s I + tilde(v)) (C.1): ``delta Im(rho) = P(rho) theta`` (C.2)."""
     h = 0.5 * rho[0]
@@ -161,7 +161,7 @@ def projection(rho: Quaternion) -> Mat3:
     )  # fmt: skip
 
 
-@compiled
+@inlined
 def projection_tangent(rho: Quaternion, gamma: Vec3) -> Mat3:
     """Return G(rho, gamma) (C.11): ``delta(P(rho)) gamma = G theta`` (C.12).
 
@@ -172,7 +172,7 @@ def projection_tangent(rho: Quaternion, gamma: Vec3) -> Mat3:
     return mscale(-0.25, quarter)
 
 
-@compiled
+@inlined
 def _skew_times(a: Vec3, B: Mat3) -> Mat3:
     """Return tilde(a) B."""
     return (

@@ -1,8 +1,9 @@
 """The whole from its elements: compiled loops over the tables of records.
 
-`Tables` holds one table per element family. `poses` is the table of the bodies' poses with the ground as its last row, so
-that no element needs to know whether its body is the ground. Jacobians are kept as *terms*: one row of 12 numbers for two
-bodies; each term belongs to a constraint row (several terms to one row only in couplings).
+`Tables` holds one table per element family, `Now` what all elements look at: the bodies' poses, with the ground as the last
+row, the values of the laws of time, with zero as the last law, and the prescribed motions, with rest as the first. So no
+element asks whether its body is the ground or whether it is driven. Jacobians are kept as *terms*: one row of 12 numbers for
+two bodies; each term belongs to a constraint row (several terms to one row only in couplings).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 
 from dalembert.elements import body, coordinate, distance, lock, perpendicular
 from dalembert.elements.body import POSE
-from dalembert.elements.formula import LawTables
+from dalembert.elements.formula import LawTables, evaluate
 from dalembert.kernel.compile import compiled
 from dalembert.kernel.vec3 import Array, add, load, store, store_matrix
 from dalembert.rotation.quaternion import advance as turned
@@ -32,12 +33,38 @@ class Tables(NamedTuple):
     laws: LawTables
 
 
+class Now(NamedTuple):
+    """What the elements look at, at one time and state."""
+
+    poses: Any
+    laws: Array
+    motions: Any
+
+
 def new_poses(n_bodies: int) -> Any:
     """Return a table of poses, at rest at the origin; its last row is the ground and stays so."""
     poses = np.zeros(n_bodies + 1, POSE).view(np.recarray)
     poses.quaternion[:, 0] = 1.0
     poses.rotation[:] = np.eye(3).ravel()
     return poses
+
+
+def new_now(tables: Tables) -> Now:
+    """Return the arrays that `set_time`, `set_positions` and `set_velocities` fill."""
+    n_laws = tables.laws.laws.size
+    return Now(new_poses(tables.bodies.size), np.zeros((n_laws + 1, 3)), lock.new_motions(tables.locks))
+
+
+@compiled
+def set_time(tables: Tables, t: float, now: Now) -> None:
+    """Evaluate all laws of time and the prescribed motions."""
+    if now.laws.shape[0] == 1:
+        return
+    for k in range(now.laws.shape[0] - 1):
+        now.laws[k, 0], now.laws[k, 1], now.laws[k, 2] = evaluate(tables.laws, k, t)
+    for k in range(tables.locks.shape[0]):
+        if tables.locks[k].motion > 0:
+            lock.prescribe(tables.locks[k], now.laws, now.motions)
 
 
 @compiled
@@ -103,24 +130,26 @@ def gyroscopic_damping(tables: Tables, poses: Any, D: Array) -> None:
 
 
 @compiled
-def constraint(tables: Tables, poses: Any, last: Array, t: float, phi: Array) -> None:
+def constraint(tables: Tables, now: Now, last: Array, phi: Array) -> None:
     """Write the residual phi(q, t) of all constraints."""
+    poses = now.poses
     phi[:] = 0.0
     for k in range(tables.locks.shape[0]):
-        lock.residual(tables.locks[k], poses, tables.laws, t, phi)
+        lock.residual(tables.locks[k], poses, now.motions, phi)
     for k in range(tables.perpendiculars.shape[0]):
         perpendicular.residual(tables.perpendiculars[k], poses, phi)
     for k in range(tables.distances.shape[0]):
-        distance.residual(tables.distances[k], poses, tables.laws, t, phi)
+        distance.residual(tables.distances[k], poses, now.laws, phi)
     for k in range(tables.coordinates.shape[0]):
-        coordinate.residual(tables.coordinates[k], poses, last, tables.laws, t, phi)
+        coordinate.residual(tables.coordinates[k], poses, last, now.laws, phi)
 
 
 @compiled
-def jacobian(tables: Tables, poses: Any, t: float, J: Array) -> None:
+def jacobian(tables: Tables, now: Now, J: Array) -> None:
     """Write all terms of the Jacobian A, 12 columns each."""
+    poses = now.poses
     for k in range(tables.locks.shape[0]):
-        lock.jacobian(tables.locks[k], poses, tables.laws, t, J)
+        lock.jacobian(tables.locks[k], poses, now.motions, J)
     for k in range(tables.perpendiculars.shape[0]):
         perpendicular.jacobian(tables.perpendiculars[k], poses, J)
     for k in range(tables.distances.shape[0]):
@@ -130,26 +159,28 @@ def jacobian(tables: Tables, poses: Any, t: float, J: Array) -> None:
 
 
 @compiled
-def right_sides(tables: Tables, poses: Any, t: float, b1: Array, b2: Array) -> None:
+def right_sides(tables: Tables, now: Now, b1: Array, b2: Array) -> None:
     """Write the right sides of A v = b' and A v' = b''."""
+    poses = now.poses
     b1[:] = 0.0
     b2[:] = 0.0
     for k in range(tables.locks.shape[0]):
-        lock.right_sides(tables.locks[k], poses, tables.laws, t, b1, b2)
+        lock.right_sides(tables.locks[k], poses, now.motions, b1, b2)
     for k in range(tables.perpendiculars.shape[0]):
         perpendicular.right_sides(tables.perpendiculars[k], poses, b1, b2)
     for k in range(tables.distances.shape[0]):
-        distance.right_sides(tables.distances[k], poses, tables.laws, t, b1, b2)
+        distance.right_sides(tables.distances[k], poses, now.laws, b1, b2)
     for k in range(tables.coordinates.shape[0]):
-        coordinate.right_sides(tables.coordinates[k], poses, tables.laws, t, b1, b2)
+        coordinate.right_sides(tables.coordinates[k], poses, now.laws, b1, b2)
 
 
 @compiled
-def constraint_tangents(tables: Tables, poses: Any, t: float, gamma: Array, K: Array) -> None:
+def constraint_tangents(tables: Tables, now: Now, gamma: Array, K: Array) -> None:
     """Write K_c of every record, 12x12 each, family after family in the order of `Tables`."""
+    poses = now.poses
     n = 0
     for k in range(tables.locks.shape[0]):
-        lock.tangent(tables.locks[k], poses, tables.laws, t, gamma, K[n + k])
+        lock.tangent(tables.locks[k], poses, now.motions, gamma, K[n + k])
     n += tables.locks.shape[0]
     for k in range(tables.perpendiculars.shape[0]):
         perpendicular.tangent(tables.perpendiculars[k], poses, gamma, K[n + k])

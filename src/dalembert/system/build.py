@@ -56,6 +56,7 @@ class _Builder:
         self.distances: list[dict[str, Any]] = []
         self.coordinates: list[dict[str, Any]] = []
         self.laws: list[Law] = []
+        self.law_names: list[str] = []
         self.rows: list[str] = []
         self.joint_rows: dict[str, list[int]] = {}
         self.term_row: list[int] = []
@@ -63,6 +64,7 @@ class _Builder:
         self.observers: dict[tuple[str, str], int] = {}
         self.joint_frames: dict[str, tuple[Array, Array]] = {}
         self.n_angles = 0
+        self.n_motions = 0
 
     def system(self) -> System:
         """Return the finished system."""
@@ -78,7 +80,7 @@ class _Builder:
             perpendiculars=_table(PERPENDICULAR, self.perpendiculars),
             distances=_table(DISTANCE, self.distances),
             coordinates=_table(COORDINATE, self.coordinates),
-            laws=law_tables(self.laws),
+            laws=law_tables(self.laws, self.law_names),
         )
         design = self._design(tables)
         self._offsets_as_drawn(tables, design)
@@ -139,7 +141,7 @@ class _Builder:
             "rotation_2": self.joint_frames[joint.name][1].ravel(),
             "row": row,
             "term": [self._new_term(r, ends) if r >= 0 else -1 for r in row],
-            "driven": int(bool(motions)),
+            "motion": self._new_motion() if motions else 0,
             "law": [self._law(motions.get(label)) for label in ROWS],
         })  # fmt: skip
 
@@ -212,10 +214,15 @@ class _Builder:
         self.term_bodies.append((ends["body_1"], ends["body_2"]))
         return len(self.term_row) - 1
 
+    def _new_motion(self) -> int:
+        self.n_motions += 1
+        return self.n_motions
+
     def _law(self, motion: Motion | None) -> int:
         if motion is None:
-            return -1
+            return -1  # the last law, which is zero
         self.laws.append(motion.law)
+        self.law_names.append(motion.element)
         return len(self.laws) - 1
 
     # --- the whole ----------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from dalembert.errors import ModelError, nearest
 from dalembert.kernel.vec3 import Array
 from dalembert.linalg.pattern import Indices, Pattern
 from dalembert.system import assembly
-from dalembert.system.assembly import Tables
+from dalembert.system.assembly import Now, Tables
 from dalembert.system.state import State
 
 
@@ -104,7 +104,7 @@ class System:
         self.n_positions = design.q.size
         self.n_velocities = 6 * self.n_bodies
         self.n_constraints = len(layout.rows)
-        self._poses = assembly.new_poses(self.n_bodies)
+        self._now = assembly.new_now(tables)
         self._body_columns = _columns_of_bodies(self.n_bodies)
         self._mass = self._constant_mass()
         self._jacobian_pattern = self._pattern_of_jacobian()
@@ -120,13 +120,13 @@ class System:
     def force(self, t: float, q: Array, v: Array) -> Array:
         """Return f: applied forces, weight, and the gyroscopic torques -w x I w [N], [N m]."""
         f = np.empty(self.n_velocities)
-        assembly.force(self.tables, self._at(q, v), f)
+        assembly.force(self.tables, self._at(t, q, v).poses, f)
         return f
 
     def constraint(self, t: float, q: Array) -> Array:
         """Return the residual phi: lengths [m] and sines of half angles."""
         phi = np.empty(self.n_constraints)
-        assembly.constraint(self.tables, self._at(q), q[7 * self.n_bodies :], float(t), phi)
+        assembly.constraint(self.tables, self._at(t, q), q[7 * self.n_bodies :], phi)
         return phi
 
     def jacobian(self, t: float, q: Array) -> csc_array:
@@ -136,7 +136,7 @@ class System:
     def jacobian_terms(self, t: float, q: Array) -> Array:
         """Return the terms of A, 12 columns each; see `Layout`."""
         J = np.zeros((self.layout.term_row.size, 12))
-        assembly.jacobian(self.tables, self._at(q), float(t), J)
+        assembly.jacobian(self.tables, self._at(t, q), J)
         return J
 
     def velocity_right_side(self, t: float, q: Array) -> Array:
@@ -152,19 +152,20 @@ class System:
         n_blocks = self._tangent_pattern.slots.size // 144
         K = np.zeros((n_blocks, 12, 12))
         if with_constraints:
-            assembly.constraint_tangents(self.tables, self._at(q, v), float(t), np.asarray(multipliers, float), K)
+            assembly.constraint_tangents(self.tables, self._at(t, q, v), np.asarray(multipliers, float), K)
         return self._tangent_pattern.matrix(K)
 
     def damping(self, t: float, q: Array, v: Array) -> csc_array:
         """Return D = -d(f)/d(v), gyroscopic terms included."""
         D = np.empty((self.n_bodies, 9))
-        assembly.gyroscopic_damping(self.tables, self._at(q, v), D)
+        assembly.gyroscopic_damping(self.tables, self._at(t, q, v).poses, D)
         return self._damping_pattern.matrix(D)
 
     def advance(self, q: Array, d: Array) -> Array:
         """Return q moved by d: positions add, quaternions turn about the body's axes, angles follow."""
         out = np.empty(self.n_positions)
-        assembly.advance(self.tables, _flat(q, self.n_positions, "q"), _flat(d, self.n_velocities, "d"), self._poses, out)
+        q, d = _flat(q, self.n_positions, "q"), _flat(d, self.n_velocities, "d")
+        assembly.advance(self.tables, q, d, self._now.poses, out)
         return out
 
     # --- in a user's words --------------------------------------------------------------------------------------------
@@ -175,7 +176,7 @@ class System:
         if (joint, coordinate) not in self.layout.observers:
             raise ModelError(f"joint {joint!r}", f"it has no {coordinate!r}", nearest(f"{joint}.{coordinate}", known))
         values = np.empty(self.tables.coordinates.size)
-        assembly.coordinates(self.tables, self._at(q), q[7 * self.n_bodies :], values)
+        assembly.coordinates(self.tables, self._at(0.0, q).poses, q[7 * self.n_bodies :], values)
         return float(values[self.layout.observers[joint, coordinate]])
 
     def frame(self, name: str, q: Array) -> tuple[Array, Array]:
@@ -183,7 +184,7 @@ class System:
         if name not in self.layout.frames:
             raise ModelError(f"frame {name!r}", "there is no such frame", nearest(name, self.layout.frames))
         body, position, orientation = self.layout.frames[name]
-        pose = self._at(q)[body]
+        pose = self._at(0.0, q).poses[body]
         R = np.reshape(pose.rotation, (3, 3))
         return pose.position + R @ position, R @ orientation
 
@@ -199,7 +200,7 @@ class System:
         of_joint = np.isin(self.layout.term_row, rows)
         J = self.jacobian_terms(t, q)[of_joint]
         wrench = -np.asarray(multipliers)[self.layout.term_row[of_joint]] @ J
-        one, two = (self._poses[body] for body in self.layout.joint_bodies[joint])
+        one, two = (self._now.poses[body] for body in self.layout.joint_bodies[joint])
         R2 = np.reshape(two.rotation, (3, 3))
         position, orientation = self.layout.joint_frames[joint]
         arm = one.position - (two.position + R2 @ position)
@@ -209,17 +210,18 @@ class System:
 
     # --- inside -------------------------------------------------------------------------------------------------------
 
-    def _at(self, q: Array, v: Array | None = None) -> np.recarray[tuple[int], np.dtype[np.void]]:
-        """Return the poses of the bodies at q and v."""
-        assembly.set_positions(_flat(q, self.n_positions, "q"), self._poses)
+    def _at(self, t: float, q: Array, v: Array | None = None) -> Now:
+        """Return what the elements look at, at t, q and v."""
+        assembly.set_time(self.tables, float(t), self._now)
+        self.tables.laws.raise_error()
+        assembly.set_positions(_flat(q, self.n_positions, "q"), self._now.poses)
         velocities = np.zeros(self.n_velocities) if v is None else _flat(v, self.n_velocities, "v")
-        assembly.set_velocities(velocities, self._poses)
-        poses: np.recarray[tuple[int], np.dtype[np.void]] = self._poses
-        return poses
+        assembly.set_velocities(velocities, self._now.poses)
+        return self._now
 
     def _right_sides(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         b1, b2 = np.empty(self.n_constraints), np.empty(self.n_constraints)
-        assembly.right_sides(self.tables, self._at(q, v), float(t), b1, b2)
+        assembly.right_sides(self.tables, self._at(t, q, v), b1, b2)
         return b1, b2
 
     def _constant_mass(self) -> csc_array:
