@@ -1,0 +1,1 @@
+"""Formulations: from a system and its state to accelerations and multipliers."""

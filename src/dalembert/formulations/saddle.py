@@ -1,0 +1,97 @@
+"""Accelerations and multipliers from the saddle-point system, the formulation that all solvers of the library stand on.
+
+    [ M   A^T ] [ v'  ]   [ f   ]
+    [ A    0  ] [ lam ] = [ b'' ]
+
+Redundant constraints and singular mass matrices are welcome as long as v' is unique; of all multipliers that fit, the
+smallest are returned.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dalembert.errors import SolveError
+from dalembert.kernel.vec3 import Array
+from dalembert.linalg.saddle import InconsistentConstraintsError, SaddleSolver, UndeterminedUnknownsError
+from dalembert.system.system import System
+
+
+class Accelerations(NamedTuple):
+    """Accelerations and multipliers.
+
+    Attributes
+    ----------
+    acceleration : array
+        v' [m/s2], [rad/s2]; rotations about the bodies' own axes.
+    multipliers : array
+        lambda; the force of the constraints on the bodies is ``-A^T lambda``.
+    residual : float
+        Relative residual of the linear system.
+    """
+
+    acceleration: Array
+    multipliers: Array
+    residual: float
+
+
+class SaddleFormulation:
+    """Solves the saddle-point system of one `System` at any state; the pattern is analysed once.
+
+    Parameters
+    ----------
+    system : System
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> model = da.Model("pendulum", gravity=(0, 0, -10.0))
+    >>> bob = model.body("bob", mass=2.0, position=(3.0, 0, 0))
+    >>> hinge = model.revolute("hinge", model.ground, bob, axis=(0, 1, 0))
+    >>> system = da.build(model)
+    >>> solution = SaddleFormulation(system).solve(0.0, system.design.q, system.design.v)
+    >>> (solution.acceleration[:3] + 0.0).round(9).tolist()
+    [0.0, 0.0, -10.0]
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self._solver = SaddleSolver(system.mass(), system.jacobian(0.0, system.design.q))
+
+    def solve(self, t: float, q: Array, v: Array) -> Accelerations:
+        """Return v' and lambda at a state.
+
+        Raises
+        ------
+        SolveError
+            If v' is not unique or the constraints contradict each other, with the bodies or joints that take part.
+        """
+        system = self.system
+        try:
+            self._solver.factorize(system.mass().data, system.jacobian(t, q).data)
+            solution = self._solver.solve(system.force(t, q, v), system.acceleration_right_side(t, q, v))
+        except UndeterminedUnknownsError as error:
+            raise SolveError(_undetermined(system, error)) from error
+        except InconsistentConstraintsError as error:
+            raise SolveError(_contradiction(system, error)) from error
+        return Accelerations(solution.x, solution.lam, solution.residual)
+
+
+def accelerations(system: System, t: float, q: Array, v: Array) -> Accelerations:
+    """Return accelerations and multipliers of a system at one state; see `SaddleFormulation` for many."""
+    return SaddleFormulation(system).solve(t, q, v)
+
+
+def _undetermined(system: System, error: UndeterminedUnknownsError) -> str:
+    labels = ("x", "y", "z", "rotation about its x", "rotation about its y", "rotation about its z")
+    free = [f"body {system.layout.bodies[k // 6]!r} ({labels[k % 6]})" for k in error.columns]
+    return f"the acceleration is not unique: {_some(free)} can move without inertia and without violating a constraint"
+
+
+def _contradiction(system: System, error: InconsistentConstraintsError) -> str:
+    rows = [f"'{system.layout.rows[row]}'" for row in error.rows]
+    return f"the constraints {_some(rows)} depend on each other and contradict each other by {error.mismatch:.3g}"
+
+
+def _some(words: list[str], most: int = 8) -> str:
+    return ", ".join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")
