@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dalembert.kernel.compile import compiled, inlined
+from dalembert.kernel.compile import inlined
 from dalembert.kernel.vec3 import (
     Array,
     Mat3,
@@ -59,7 +59,7 @@ def relative_quaternion(joint: Any, bodies: Any) -> Quaternion:
     return multiply(conjugate(rho_2), rho_1)
 
 
-@compiled
+@inlined
 def store_force_tangent(joint: Any, bodies: Any, a: Vec3, f: Vec3, K: Array) -> None:
     """Write the tangent of a force that turns with B2, acts at point 1 and reacts on B2 (Peng et al. 2024, eq. 45, force part).
 

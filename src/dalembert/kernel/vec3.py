@@ -80,7 +80,7 @@ def accumulate_block(out: Array, i: int, j: int, a: Mat3) -> None:
     out[i + 2, j + 2] += a[8]
 
 
-@compiled
+@inlined
 def clear(out: Array) -> None:
     """Set a matrix to zero (``out[:, :] = 0.0`` takes two seconds to compile)."""
     for i in range(out.shape[0]):
