@@ -60,7 +60,7 @@ SPEEDS["speed of speed of expression"] = Speed(Speed(CALLBACKS["expression"]))
 LAWS: dict[str, Law] = {**FORMULAS, **CALLBACKS, **SPEEDS}
 
 every_law = pytest.mark.parametrize("law", LAWS.values(), ids=LAWS.keys())
-times = st.floats(-3.0, 5.0)
+times = st.floats(-3.0, 5.0).filter(lambda t: t == 0.0 or abs(t) > 1e-6)  # quad gives up on intervals of 1e-300 s
 
 
 # where third derivatives jump

@@ -62,8 +62,8 @@ from dalembert.linalg.sparse_lu import factorize as factorize_lu
 REGULARISATION = 1e-10
 """eps and mu of the scaled system, where nothing asks for more."""
 
-STRONG_REGULARISATION = 3e-8
-"""eps and mu for massless unknowns that redundant rows hold: ``eps * mu`` is still seen beside one."""
+STRONG_REGULARISATION = 1e-7
+"""eps and mu for massless unknowns and for null vectors: ``eps * mu`` is still seen beside one."""
 
 METRIC_REGULARISATION = 1e-12
 """eps of the smallest multipliers, relative to the squared singular values of A."""
@@ -627,7 +627,7 @@ class SaddleSolver:
         self._levels: list[float] = []
         self._scaled = False
 
-    def factorize(self, M_values: Array, A_values: Array, *, rescale: bool = False, check: bool = True) -> None:
+    def factorize(self, M_values: Array, A_values: Array, *, rescale: bool = True, check: bool = True) -> None:
         """Factorise with new values, given in the order of the pattern's entries.
 
         Parameters
@@ -635,9 +635,10 @@ class SaddleSolver:
         M_values, A_values : array
             Entries of M and A.
         rescale : bool
-            Choose the scales anew; they are those of the first values otherwise.
+            Choose the scales anew; those of the last values otherwise.
         check : bool
-            Look for undetermined unknowns and for redundant rows; what was found last is assumed otherwise.
+            Look for undetermined unknowns and for redundant rows, with factors of their own; what was found last is assumed
+            otherwise.
 
         Raises
         ------
@@ -651,10 +652,13 @@ class SaddleSolver:
             self._scaled = True
         set_values(self.plan, self.work, M_values, A_values)
         self._a_values, self._metric_eps = A_values, math.inf
-        self._levels = [STRONG_REGULARISATION] if self._massless else [REGULARISATION, STRONG_REGULARISATION]
-        self._next_level()
         if check:
+            self._levels = [STRONG_REGULARISATION]
+            self._next_level()
             self._probe()
+        if not (check and self._massless):
+            self._levels = [STRONG_REGULARISATION] if self._massless else [REGULARISATION, STRONG_REGULARISATION]
+            self._next_level()
 
     def solve(self, f: Array, b: Array) -> SaddleSolution:
         """Solve for one right side.
@@ -774,13 +778,15 @@ class SaddleSolver:
         return None, False
 
     def _probe(self) -> None:
-        """Look for null vectors from a random start."""
+        """Look for null vectors, from two random starts: one may miss them."""
         n, size = self.plan.n, self.plan.n + self.plan.m
-        start = np.random.default_rng(0).standard_normal(size)
-        free = self._null_vector(np.arange(n), start)
-        if free is not None:
-            raise UndeterminedUnknownsError(self._members(free, np.arange(n)))
-        self.redundant = self._null_vector(np.arange(n, size), start) is not None
+        x_part, lam_part = np.arange(n), np.arange(n, size)
+        self.redundant = False
+        for start in np.random.default_rng(0).standard_normal((2, size)):
+            free = self._null_vector(x_part, start)
+            if free is not None:
+                raise UndeterminedUnknownsError(self._members(free, x_part))
+            self.redundant = self.redundant or self._null_vector(lam_part, start) is not None
 
     def _members(self, vector: Array, part: Index) -> Index:
         """Return which of some unknowns take part in a null vector, counted from the first of them."""
