@@ -254,6 +254,7 @@ def test_function_with_all_derivatives_uses_them() -> None:
 # --- speed drives
 
 
+@pytest.mark.filterwarnings("ignore::scipy.integrate.IntegrationWarning")  # quad says that 1e-13 is below its rounding
 @pytest.mark.parametrize("name", [*FORMULAS, *CALLBACKS])
 @settings(deadline=None, max_examples=20)
 @given(t=times)

@@ -713,7 +713,7 @@ class SaddleSolver:
         solve_ordered(self.plan.lu, self.work.store, result)
         return result
 
-    def _refine(self, f: Array, b: Array, x: Array, lam: Array, passes: int = 20) -> tuple[float, int]:
+    def _refine(self, f: Array, b: Array, x: Array, lam: Array, passes: int = 60) -> tuple[float, int]:
         """Solve by refinement, whatever made the factors; the pivoted ones in Python."""
         if self._pivoting is None:
             return solve_refined(self.plan, self.work, f, b, x, lam, passes, False)
