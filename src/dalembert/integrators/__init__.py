@@ -1,0 +1,1 @@
+"""Integration in time that stays on the constraints."""
