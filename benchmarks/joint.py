@@ -1,4 +1,4 @@
-"""Accuracy of every joint's derivatives, and the time of K_c next to that of the Jacobian."""
+"""Accuracy of every joint's and force element's derivatives, and the time of K_c next to that of the Jacobian."""
 
 import time
 
@@ -8,7 +8,7 @@ import dalembert as da
 from dalembert.elements import lock
 from dalembert.elements.joint import JOINT_TYPES
 from dalembert.kernel.compile import compiled
-from random_models import LAWS, coupled, errors, one_joint
+from random_models import FORCES, LAWS, coupled, errors, force_errors, one_force, one_joint
 
 
 @compiled
@@ -59,9 +59,24 @@ def print_errors(draws=20):
     print(f"{'all':26s}" + "".join(f"{x:14.1e}" for x in overall) + "\n")
 
 
+def print_force_errors(draws=20):
+    print("largest relative error of the tangents of force elements against differences, random states")
+    print(f"{'':42s}{'K':>14s}{'D':>14s}")
+    overall = np.zeros(2)
+    for name in FORCES:
+        largest = np.zeros(2)
+        for seed in range(draws):
+            rng = np.random.default_rng(seed)
+            largest = np.maximum(largest, list(force_errors(da.build(one_force(rng, name)), rng).values()))
+        overall = np.maximum(overall, largest)
+        print(f"{name:42s}" + "".join(f"{x:14.1e}" for x in largest))
+    print(f"{'all':42s}" + "".join(f"{x:14.1e}" for x in overall) + "\n")
+
+
 def print_times(repeat=200_000):
     system = da.build(one_joint(np.random.default_rng(0), "revolute"))
-    poses, _, motions = system._at(0.0, system.design.q)
+    now = system._at(0.0, system.design.q)
+    poses, motions = now.poses, now.motions
     joints = system.tables.locks
     residual = best(many_residuals, joints, poses, motions, np.zeros(5), repeat) / repeat
     jacobian = best(many_jacobians, joints, poses, motions, np.zeros((5, 12)), repeat) / repeat
@@ -73,3 +88,4 @@ def print_times(repeat=200_000):
 if __name__ == "__main__":
     print_times()
     print_errors()
+    print_force_errors()

@@ -121,3 +121,118 @@ def errors(system, rng):
 
 def _phi_column(system, t, q, direction):
     return central(lambda h: system.constraint(t, system.advance(q, h * direction)))
+
+
+def _ends(rng):
+    at = rng.normal(size=3)
+    return {"at": at, "at_driven": at + (0.5 + rng.uniform()) * random_rotation(rng).apply([1.0, 0, 0])}
+
+
+def _symmetric(rng):
+    A = rng.normal(size=(6, 6))
+    return A @ A.T
+
+
+def _on_joint(kind, coordinate, **spring):
+    def add(rng, model, main):
+        model.joint("joint", kind, main, "one", **frames(rng), **({"lead": 0.3} if kind == "screw" else {}))
+        model.torsion_spring("force", "joint", coordinate=coordinate, **spring)
+
+    return add
+
+
+def _pull(t, q, v):
+    """A force between two bodies, and a torque that depends on everything."""
+    force = np.cos(t) * (q[1, :3] - q[0, :3]) - 0.3 * v[0, :3]
+    return np.stack([np.concatenate([force, np.sin(v[0, 3:]) * q[1, 4:]]), np.concatenate([-force, v[1, :3] * q[0, 3]])])
+
+
+TABLE = [(-1.0, -3.0), (-0.2, -1.0), (0.3, 1.0), (1.0, 5.0)]
+DAMPING_TABLE = [(-2.0, -4.0), (-0.5, -1.5), (0.0, 0.0), (1.0, 0.7), (2.0, 1.0)]
+HARMONIC = da.Harmonic(amplitude=2.0, frequency=0.3, phase=0.4)
+
+CONSERVATIVE = {  # force elements by the way they are added to a model of two bodies
+    "spring": lambda rng, m, main: m.spring("force", main, "one", **_ends(rng), stiffness=20.0),
+    "spring with a free length": lambda rng, m, main: m.spring(
+        "force", main, "one", **_ends(rng), stiffness=9.0, free_length=0.4
+    ),
+    "spring with a preload": lambda rng, m, main: m.spring("force", main, "one", **_ends(rng), stiffness=20.0, preload=-7.0),
+    "constant tension": lambda rng, m, main: m.spring("force", main, "one", **_ends(rng), preload=7.0),
+    "spring with an expression": lambda rng, m, main: m.spring(
+        "force", main, "one", **_ends(rng), expression="3*(length - 1)**3 + 1/(length + 1)"
+    ),
+    "torsion spring": _on_joint("revolute", "angle", stiffness=3.0),
+    "torsion spring with a preload": _on_joint("cylindrical", "angle", stiffness=3.0, preload=0.7),
+    "torsion spring on a screw": _on_joint("screw", "angle", stiffness=3.0, free=0.2),
+    "torsion spring with an expression": _on_joint("parallel", "angle", expression="2*sin(angle)"),
+    "spring on a distance": _on_joint("prismatic", "distance", stiffness=3.0, free=0.2),
+    "spring on a distance with an expression": _on_joint("point_on_line", "distance", expression="distance**3"),
+    "bushing": lambda rng, m, main: m.bushing("force", main, "one", **frames(rng), stiffness=rng.uniform(1.0, 9.0, 6)),
+    "bushing with matrices": lambda rng, m, main: m.bushing(
+        "force", main, "one", **frames(rng), stiffness=_symmetric(rng), preload=rng.normal(size=6)
+    ),
+    "dead load": lambda rng, m, main: m.load("force", "one", force=rng.normal(size=3), at=rng.normal(size=3)),
+}
+
+TABULATED = {  # conservative too, but only once differentiable
+    "spring with a table": lambda rng, m, main: m.spring(
+        "force", main, "one", **_ends(rng), table=TABLE, damping_table=DAMPING_TABLE, free_length=0.9
+    ),
+    "torsion spring with a table": _on_joint("revolute", "angle", table=TABLE),
+}
+
+DISSIPATIVE = {
+    "damper": lambda rng, m, main: m.spring("force", main, "one", **_ends(rng), damping=3.0),
+    "spring and damper": lambda rng, m, main: m.spring("force", main, "one", **_ends(rng), stiffness=9.0, damping=3.0),
+    "expression of the rate": lambda rng, m, main: m.spring(
+        "force", main, "one", **_ends(rng), expression="length**2*tanh(rate)"
+    ),
+    "torsion damper": _on_joint("revolute", "angle", stiffness=3.0, damping=2.0),
+    "torsion expression of the rate": _on_joint("cylindrical", "angle", expression="rate*(angle**2 + rate**2)"),
+    "damper on a distance": _on_joint("prismatic", "distance", damping=2.0),
+    "damped bushing": lambda rng, m, main: m.bushing(
+        "force", main, "one", **frames(rng), stiffness=_symmetric(rng), damping=_symmetric(rng), preload=rng.normal(size=6)
+    ),
+}
+
+BETWEEN_BODIES = {name: add for name, add in (CONSERVATIVE | DISSIPATIVE).items() if name != "dead load"}
+
+DRIVEN = {
+    "torque": lambda rng, m, main: m.load("force", "one", torque=rng.normal(size=3), at=rng.normal(size=3)),
+    "load with a law": lambda rng, m, main: m.load("force", "one", force=(1.0, 2.0, 3.0), at=rng.normal(size=3), law=HARMONIC),
+    "load with three laws": lambda rng, m, main: m.load(
+        "force", "one", force=(HARMONIC, 2.0, HARMONIC), torque=(0, HARMONIC, 0)
+    ),
+    "follower": lambda rng, m, main: m.load(
+        "force", "one", force=(1.0, HARMONIC, 3.0), torque=(0.3, 0.2, 0.1), at=rng.normal(size=3), follower=True
+    ),
+    "motor": lambda rng, m, main: (
+        m.revolute("joint", main, "one", **frames(rng)), m.joint_load("force", "joint", HARMONIC)
+    ),
+    "constant motor": lambda rng, m, main: (
+        m.prismatic("joint", main, "one", **frames(rng)), m.joint_load("force", "joint", 3.0, coordinate="distance")
+    ),
+    "user force": lambda rng, m, main: m.user_force("force", _pull, bodies=("two", "one")),
+}  # fmt: skip
+
+FORCES = CONSERVATIVE | DISSIPATIVE | DRIVEN
+
+
+def one_force(rng, name, *, main="two"):
+    """A model of two bodies with one force element; tables included."""
+    model = two_bodies(rng)
+    (FORCES | TABULATED)[name](rng, model, model.ground if main == "ground" else main)
+    return model
+
+
+def force_errors(system, rng):
+    """Errors of K and D against differences of the force, at a random state, all constraints without multipliers."""
+    t, q, v = random_state(rng, system)
+    columns = np.eye(system.n_velocities)
+    K = [-central(lambda h, e=e: system.force(t, system.advance(q, h * e), v)) for e in columns]
+    D = [-central(lambda h, e=e: system.force(t, q, v + h * e)) for e in columns]
+    multipliers = np.zeros(system.n_constraints)
+    return {
+        "stiffness": relative(np.column_stack(K), system.stiffness(t, q, v, multipliers).toarray()),
+        "damping": relative(np.column_stack(D), system.damping(t, q, v).toarray()),
+    }

@@ -7,7 +7,8 @@ and what would mend it.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 
 class DalembertError(Exception):
@@ -39,6 +40,44 @@ class ModelError(DalembertError, ValueError):
         self.problem = problem
         self.remedy = remedy
         super().__init__(f"{element}: {problem}" + (f"; {remedy}" if remedy else ""))
+
+
+class Mistake(NamedTuple):
+    """One mistake in a model file: where it is, what is wrong and what would mend it."""
+
+    file: str
+    line: int
+    element: str
+    problem: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.element}: {self.problem}" + (f"; {self.remedy}" if self.remedy else "")
+
+
+class ModelFileError(DalembertError, ValueError):
+    """A model file cannot be read; all mistakes that were found are listed, in the order of their lines.
+
+    Parameters
+    ----------
+    mistakes : sequence of Mistake
+        At least one. Its `file`, `line`, `element`, `problem` and `remedy` are those of the error.
+
+    Examples
+    --------
+    >>> raise ModelFileError([Mistake("pendulum.yaml", 12, "joints.hinge.axis", "axis has length zero")])
+    Traceback (most recent call last):
+        ...
+    dalembert.errors.ModelFileError: pendulum.yaml:12: joints.hinge.axis: axis has length zero
+    """
+
+    def __init__(self, mistakes: Sequence[Mistake]) -> None:
+        self.mistakes = tuple(sorted(mistakes, key=lambda mistake: mistake.line))
+        self.file, self.line, self.element, self.problem, self.remedy = self.mistakes[0]
+        super().__init__("\n".join(str(mistake) for mistake in self.mistakes))
+
+    def __reduce__(self) -> tuple[type[ModelFileError], tuple[tuple[Mistake, ...]]]:
+        return type(self), (self.mistakes,)
 
 
 class SolveError(DalembertError, ArithmeticError):

@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 
 from dalembert.elements import checks, inertia
 from dalembert.kernel.compile import inlined
-from dalembert.kernel.vec3 import Array, Mat3, Vec3, cross, load, load_matrix, madd, matmul, mneg, mul, neg, skew
+from dalembert.kernel.vec3 import Array, Mat3, Vec3, cross, dot, load, load_matrix, madd, matmul, mneg, mul, neg, skew
 from dalembert.rotation.quaternion import from_rotation
 
 BODY = np.dtype([("mass", np.float64), ("inertia", np.float64, 9)], align=True)
@@ -111,3 +111,16 @@ def add_force(body: Any, pose: Any, gravity: Array, f: Array) -> None:
     for k in range(3):
         f[k] += body.mass * gravity[k]
         f[k + 3] += torque[k]
+
+
+@inlined
+def kinetic_energy(body: Any, pose: Any) -> float:
+    """Return m |v|^2/2 + w . I w/2 [J]."""
+    v, w = load(pose.velocity), load(pose.angular_velocity)
+    return float(0.5 * body.mass * dot(v, v) + 0.5 * dot(w, mul(load_matrix(body.inertia), w)))
+
+
+@inlined
+def weight_energy(body: Any, pose: Any, gravity: Array) -> float:
+    """Return the potential energy of the weight, -m g . r [J]: zero at the world's origin."""
+    return float(-body.mass * dot(load(gravity), load(pose.position)))

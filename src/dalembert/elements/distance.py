@@ -71,14 +71,19 @@ def residual(joint: Any, bodies: Any, laws: Array, phi: Array) -> None:
 
 
 @compiled
-def jacobian(joint: Any, bodies: Any, J: Array) -> None:
-    """Write the row n^T [ I | -R_B1 tilde(r_P1) | -I | R_B2 tilde(r_P2) ]."""
+def gradient(joint: Any, bodies: Any, row: Array) -> None:
+    """Write d|d|/dd = n^T [ I | -R_B1 tilde(r_P1) | -I | R_B2 tilde(r_P2) ] to `row` (12)."""
     _, n = length_and_direction(joint, bodies)
-    row = J[joint.term]
     store(row, 0, n)
     store(row, 3, cross(load(joint.point_1), tmul(load_matrix(bodies[joint.body_1].rotation), n)))
     store(row, 6, neg(n))
     store(row, 9, neg(cross(load(joint.point_2), tmul(load_matrix(bodies[joint.body_2].rotation), n))))
+
+
+@compiled
+def jacobian(joint: Any, bodies: Any, J: Array) -> None:
+    """Write the gradient of the distance to the row of J."""
+    gradient(joint, bodies, J[joint.term])
 
 
 @compiled
@@ -98,17 +103,17 @@ def _sandwich(A: Mat3, S: Mat3, B: Mat3) -> Mat3:
 
 
 @compiled
-def tangent(joint: Any, bodies: Any, gamma: Array, K: Array) -> None:
-    """Write K_c = d(C_q^T gamma)/dq to the 12x12 matrix K.
+def hessian(joint: Any, bodies: Any, gamma: float, K: Array) -> None:
+    """Write gamma times the tangent of the distance's gradient to the 12x12 matrix K.
 
-    K_c = J_d^T gamma (I - n n^T)/|d| J_d, J_d = d(d)/dq, and with f = gamma n: + tilde(r_P1) tilde(R_B1^T f) in K22,
+    It is J_d^T gamma (I - n n^T)/|d| J_d, J_d = d(d)/dq, and with f = gamma n: + tilde(r_P1) tilde(R_B1^T f) in K22,
     - tilde(r_P2) tilde(R_B2^T f) in K44.
     """
     length, n = length_and_direction(joint, bodies)
     R1, R2 = load_matrix(bodies[joint.body_1].rotation), load_matrix(bodies[joint.body_2].rotation)
     r1, r2 = load(joint.point_1), load(joint.point_2)
-    f = scale(gamma[joint.row], n)
-    S = mscale(gamma[joint.row] / length, madd(IDENTITY, mneg(outer(n, n))))
+    f = scale(gamma, n)
+    S = mscale(gamma / length, madd(IDENTITY, mneg(outer(n, n))))
     W1, W2 = mneg(matmul(R1, skew(r1))), matmul(R2, skew(r2))  # J_d = [I | W1 | -I | W2]
     clear(K)
     store_block(K, 0, 0, S)
@@ -124,6 +129,12 @@ def tangent(joint: Any, bodies: Any, gamma: Array, K: Array) -> None:
     store_block(K, 9, 9, _sandwich(W2, S, W2))
     accumulate_block(K, 3, 3, matmul(skew(r1), skew(tmul(R1, f))))
     accumulate_block(K, 9, 9, mneg(matmul(skew(r2), skew(tmul(R2, f)))))
+
+
+@compiled
+def tangent(joint: Any, bodies: Any, gamma: Array, K: Array) -> None:
+    """Write K_c = d(C_q^T gamma)/dq to the 12x12 matrix K."""
+    hessian(joint, bodies, gamma[joint.row], K)
 
 
 @inlined

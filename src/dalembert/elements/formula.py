@@ -45,7 +45,7 @@ LAW = np.dtype(
 
 
 @compiled
-def _find_piece(knots: Array, first: int, pieces: int, t: float) -> int:
+def find_piece(knots: Array, first: int, pieces: int, t: float) -> int:
     """Return the piece i that holds t: the last one with knots[first + i] <= t, or 0."""
     low = 0
     high = pieces
@@ -59,7 +59,7 @@ def _find_piece(knots: Array, first: int, pieces: int, t: float) -> int:
 
 
 @compiled
-def _horner(coefficients: Array, first: int, width: int, x: float) -> tuple[float, float, float]:
+def horner(coefficients: Array, first: int, width: int, x: float) -> tuple[float, float, float]:
     """Return the value and two derivatives of a polynomial, ascending powers."""
     value = 0.0
     rate = 0.0
@@ -117,9 +117,9 @@ def evaluate(tables: LawTables, index: int, t: float) -> tuple[float, float, flo
     if law.period > 0.0:
         cycles = np.floor((t - tables.knots[law.first_knot]) / law.period)
     u = t - cycles * law.period
-    piece = _find_piece(tables.knots, law.first_knot, law.pieces, u)
+    piece = find_piece(tables.knots, law.first_knot, law.pieces, u)
     x = u - tables.knots[law.first_knot + piece]
-    value, rate, acceleration = _horner(tables.coefficients, law.first_coefficient + piece * law.width, law.width, x)
+    value, rate, acceleration = horner(tables.coefficients, law.first_coefficient + piece * law.width, law.width, x)
     value += law.gain * cycles
     if law.amplitude != 0.0:
         angle = law.omega * t + law.phase

@@ -136,26 +136,8 @@ class Joint:
         keep = object.__setattr__
         element = self.element
         keep(self, "type", joint_type_name(element, self.type))
-        if self.main == self.driven:
-            raise ModelError(
-                element, f"it ties {self.main!r} to itself", "name two different bodies, or 'ground' for one of them"
-            )
-        keep(self, "at", _place(element, "at", self.at))
-        keep(self, "at_driven", None if self.at_driven is None else _place(element, "at_driven", self.at_driven))
-        for label in ("axis", "axis_driven"):
-            if getattr(self, label) is not None:
-                keep(self, label, checks.unit_axis(element, label, getattr(self, label)))
-        for label in ("orientation", "orientation_driven"):
-            if getattr(self, label) is not None:
-                keep(self, label, checks.rotation(element, label, getattr(self, label)))
-        self._check_axes(element)
+        check_frames(element, self)
         self._check_own_arguments(element)
-
-    def _check_axes(self, element: str) -> None:
-        for suffix in ("", "_driven"):
-            if getattr(self, "axis" + suffix) is not None and getattr(self, "orientation" + suffix) is not None:
-                problem = f"both axis{suffix} and orientation{suffix} are given"
-                raise ModelError(element, problem, f"orientation{suffix} alone says it all; its first column is the axis")
 
     def _check_own_arguments(self, element: str) -> None:
         owners = {"rows": "lock", "length": "distance", "lead": "screw"}
@@ -192,17 +174,48 @@ class Joint:
         `place` turns a `Place` into coordinates. F1 coincides with F2 where nothing else is said (in a universal joint it is
         turned by 90 degrees about z); an `axis_driven` is reached from F2 by the smallest rotation.
         """
-        position_2 = place(self.at)
-        position_1 = position_2 if self.at_driven is None else place(self.at_driven)
-        R2 = checks.rotation(self.element, "orientation", self.orientation)
-        if self.axis is not None:
-            R2 = frame_about(np.asarray(self.axis))
-        R1 = R2 * Rotation.from_euler("z", 90, degrees=True) if self.kind.perpendicular else R2
-        if self.orientation_driven is not None:
-            R1 = checks.rotation(self.element, "orientation_driven", self.orientation_driven)
-        elif self.axis_driven is not None:
-            R1 = smallest_rotation(R2.as_matrix()[:, 0], np.asarray(self.axis_driven)) * R2
-        return position_2, R2, position_1, R1
+        return drawn_frames(self.element, self, place, perpendicular=self.kind.perpendicular)
+
+
+def check_frames(element: str, drawn: Any) -> None:
+    """Check the two bodies and the two frames of an element that is drawn as a joint is, and keep clean values in it."""
+    check_bodies(element, drawn)
+    for label in ("axis", "axis_driven"):
+        if getattr(drawn, label) is not None:
+            object.__setattr__(drawn, label, checks.unit_axis(element, label, getattr(drawn, label)))
+    for label in ("orientation", "orientation_driven"):
+        if getattr(drawn, label) is not None:
+            object.__setattr__(drawn, label, checks.rotation(element, label, getattr(drawn, label)))
+    for suffix in ("", "_driven"):
+        if getattr(drawn, "axis" + suffix) is not None and getattr(drawn, "orientation" + suffix) is not None:
+            problem = f"both axis{suffix} and orientation{suffix} are given"
+            raise ModelError(element, problem, f"orientation{suffix} alone says it all; its first column is the axis")
+
+
+def check_bodies(element: str, drawn: Any) -> None:
+    """Check the two bodies and the two points of an element, and keep clean values in it."""
+    if drawn.main == drawn.driven:
+        raise ModelError(element, f"it ties {drawn.main!r} to itself", "name two different bodies, or 'ground' for one of them")
+    for label in ("at", "at_driven"):
+        if getattr(drawn, label) is not None:
+            object.__setattr__(drawn, label, check_place(element, label, getattr(drawn, label)))
+
+
+def drawn_frames(
+    element: str, drawn: Any, place: Any, *, perpendicular: bool = False
+) -> tuple[Array, Rotation, Array, Rotation]:
+    """Return (position, orientation) of F2 and of F1 in the world; see `Joint.frames`."""
+    position_2 = place(drawn.at)
+    position_1 = position_2 if drawn.at_driven is None else place(drawn.at_driven)
+    R2 = checks.rotation(element, "orientation", drawn.orientation)
+    if drawn.axis is not None:
+        R2 = frame_about(np.asarray(drawn.axis))
+    R1 = R2 * Rotation.from_euler("z", 90, degrees=True) if perpendicular else R2
+    if drawn.orientation_driven is not None:
+        R1 = checks.rotation(element, "orientation_driven", drawn.orientation_driven)
+    elif drawn.axis_driven is not None:
+        R1 = smallest_rotation(R2.as_matrix()[:, 0], np.asarray(drawn.axis_driven)) * R2
+    return position_2, R2, position_1, R1
 
 
 def lock_rows(element: str, rows: tuple[str, ...] | None) -> tuple[str, ...]:
@@ -246,5 +259,6 @@ def smallest_rotation(start: Array, end: Array) -> Rotation:
     return Rotation.from_rotvec(normal / sine * np.arctan2(sine, float(start @ end)))
 
 
-def _place(element: str, label: str, value: Place) -> Place:
+def check_place(element: str, label: str, value: Place) -> Place:
+    """Return coordinates as an array, or the name of a point as it is."""
     return value if isinstance(value, str) else checks.vector(element, label, value)

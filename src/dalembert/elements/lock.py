@@ -23,6 +23,7 @@ from dalembert.kernel.vec3 import (
     Array,
     Mat3,
     Vec3,
+    accumulate,
     accumulate_block,
     add,
     cross,
@@ -33,6 +34,7 @@ from dalembert.kernel.vec3 import (
     matmult,
     mneg,
     mul,
+    neg,
     scale,
     skew,
     store,
@@ -174,6 +176,23 @@ def jacobian(joint: Any, bodies: Any, motions: Any, J: Array) -> None:
     store_rows(J, (k[0], k[1], k[2]), pose.E, W1, mneg(pose.E), matmul(pose.C2, skew(pose.a)))
     W1 = tmatmul(P, pose.C1)
     store_rows(J, (k[3], k[4], k[5]), NO_BLOCK, W1, NO_BLOCK, mneg(tmatmul(P, pose.C2)))
+
+
+@compiled
+def subtract_reaction(joint: Any, bodies: Any, motions: Any, gamma: Array, f: Array) -> None:
+    """Subtract C_q^T gamma of the joint from the forces f on both bodies, without forming C_q (36).
+
+    With the force gamma_f and the torque P gamma_m in F2, C_q^T gamma = (R_F2 gamma_f, r_F1 x C1^T gamma_f + C1^T P gamma_m)
+    on B1 and minus (R_F2 gamma_f, (r_F2 + r_12) x C2^T gamma_f + C2^T P gamma_m) on B2.
+    """
+    pose = relative_pose(joint, bodies, motions)
+    force, torque = gather(gamma, joint.row, 0), mul(projection(pose.sigma), gather(gamma, joint.row, 3))
+    one, two = 6 * joint.body_1, 6 * joint.body_2
+    world = tmul(pose.E, force)
+    accumulate(f, one, neg(world))
+    accumulate(f, one + 3, neg(add(cross(load(joint.point_1), tmul(pose.C1, force)), tmul(pose.C1, torque))))
+    accumulate(f, two, world)
+    accumulate(f, two + 3, add(cross(pose.a, tmul(pose.C2, force)), tmul(pose.C2, torque)))
 
 
 @compiled

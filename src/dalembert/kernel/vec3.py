@@ -81,6 +81,13 @@ def accumulate_block(out: Array, i: int, j: int, a: Mat3) -> None:
 
 
 @inlined
+def copy(out: Array, values: Array) -> None:
+    """Copy a vector of any length."""
+    for i in range(values.size):
+        out[i] = values[i]
+
+
+@inlined
 def clear(out: Array) -> None:
     """Set a matrix to zero (``out[:, :] = 0.0`` takes two seconds to compile)."""
     for i in range(out.shape[0]):

@@ -28,7 +28,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import spilu
 
-from dalembert.kernel.compile import compiled
+from dalembert.kernel.compile import allocating
 
 Index: TypeAlias = NDArray[np.intp]
 
@@ -61,7 +61,7 @@ class Fronts(NamedTuple):
     rows: Index
 
 
-@compiled
+@allocating
 def elimination_tree(start: Index, index: Index) -> Index:
     """Return the parent of each unknown in the elimination tree, -1 for a root (Liu's algorithm).
 
@@ -92,7 +92,7 @@ def elimination_tree(start: Index, index: Index) -> Index:
     return parent
 
 
-@compiled
+@allocating
 def postorder(parent: Index) -> Index:
     """Return the nodes of a forest, each after its descendants and these without a gap before it.
 
@@ -127,7 +127,7 @@ def postorder(parent: Index) -> Index:
     return order
 
 
-@compiled
+@allocating
 def column_counts(start: Index, index: Index, parent: Index) -> Index:
     """Return the number of entries, diagonal included, of each column of L."""
     size = parent.size
@@ -144,7 +144,7 @@ def column_counts(start: Index, index: Index, parent: Index) -> Index:
     return count
 
 
-@compiled
+@allocating
 def _cost(width: int, size: int) -> float:
     """Return the cost of a front: to clear it, to assemble what it leaves behind, to eliminate."""
     left = size - width
@@ -154,7 +154,7 @@ def _cost(width: int, size: int) -> float:
     return _COST_OF_A_FRONT + size * size + left * left + _COST_OF_AN_OPERATION * operations
 
 
-@compiled
+@allocating
 def _merge(parent: Index, count: Index) -> tuple[Index, Index]:
     """Return the front of each unknown (numbered by their last unknown) and the parent of each front."""
     size = parent.size
@@ -190,7 +190,7 @@ def _merge(parent: Index, count: Index) -> tuple[Index, Index]:
     return into, above_front
 
 
-@compiled
+@allocating
 def _front_rows(first: Index, parent: Index, start: Index, index: Index) -> tuple[Index, Index]:
     """Return ``row_start`` and ``rows`` of `Fronts` from the pattern in elimination order."""
     fronts = first.size - 1

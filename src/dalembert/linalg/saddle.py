@@ -54,7 +54,7 @@ from scipy.sparse.linalg import splu
 
 from dalembert.errors import SolveError
 from dalembert.kernel.compile import compiled
-from dalembert.kernel.vec3 import Array
+from dalembert.kernel.vec3 import Array, copy
 from dalembert.linalg.ordering import Index
 from dalembert.linalg.sparse_lu import LuPlan, allocate, analyse_lu, solve_ordered
 from dalembert.linalg.sparse_lu import factorize as factorize_lu
@@ -227,6 +227,15 @@ def _power_of_two(x: float) -> float:
 
 
 @compiled
+def _largest(values: Array) -> float:
+    """Return the largest absolute value."""
+    result = 0.0
+    for value in values:
+        result = max(result, abs(value))
+    return result
+
+
+@compiled
 def _scale_mass(plan: SaddlePlan, work: SaddleWork, m_values: Array) -> None:
     """Scale the unknowns so that the largest entry of each row and column of M is one; zero where M has none."""
     scale, largest = work.scale, work.step
@@ -239,7 +248,7 @@ def _scale_mass(plan: SaddlePlan, work: SaddleWork, m_values: Array) -> None:
             largest[i] = max(largest[i], value)
             largest[j] = max(largest[j], value)
         if sweep == 0:
-            negligible = 1e-14 * np.max(largest)
+            negligible = 1e-14 * _largest(largest)
             for k in range(plan.n):
                 i = plan.place[k]
                 if largest[i] <= negligible:
@@ -371,7 +380,7 @@ def _subtract_product(plan: SaddlePlan, values: Array, y: Array, out: Array) -> 
 @compiled
 def _residual(plan: SaddlePlan, work: SaddleWork) -> float:
     """Set ``work.residual = rhs - K0 y``; return the largest term of M x."""
-    work.residual[:] = work.rhs
+    copy(work.residual, work.rhs)
     return _subtract_product(plan, work.values, work.y, work.residual)
 
 
@@ -454,10 +463,10 @@ def solve_refined(
     if warm:
         _residual(plan, work)
     else:
-        work.residual[:] = work.rhs
+        copy(work.residual, work.rhs)
     best, moved, done = np.inf, 1.0, 0
     while done < passes:
-        work.step[:] = work.residual
+        copy(work.step, work.residual)
         solve_ordered(plan.lu, work.store, work.step)
         for i in range(work.y.size):
             work.y[i] += work.step[i]
@@ -536,11 +545,11 @@ def minimum_norm(plan: SaddlePlan, work: SaddleWork, lam: Array, passes: int) ->
     for e in range(plan.a_row.size):
         i, j = plan.a_row[e], plan.a_col[e]
         residual[j] += work.values[entries + e] * lam[plan.lu.order[i] - plan.n] / work.scale[i]
-    first = best = np.max(np.abs(residual))
+    first = best = _largest(residual)
     for _ in range(passes):
         if best <= ROUNDING * first:
             break
-        step[:] = residual
+        copy(step, residual)
         solve_ordered(plan.lu, work.store, step)
         for k in range(plan.n, plan.n + plan.m):
             step[plan.place[k]] = 0.0
@@ -548,7 +557,7 @@ def minimum_norm(plan: SaddlePlan, work: SaddleWork, lam: Array, passes: int) ->
             step[plan.a_row[e]] += work.values[entries + e] * step[plan.a_col[e]]
         for e in range(plan.a_row.size):
             residual[plan.a_col[e]] -= work.values[entries + e] * step[plan.a_row[e]]
-        now = np.max(np.abs(residual))
+        now = _largest(residual)
         if not now < best:
             break
         for k in range(plan.n, plan.n + plan.m):
@@ -720,7 +729,7 @@ class SaddleSolver:
         plan, work = self.plan, self.work
         _load(plan, work, f, b, work.rhs)
         work.y[:] = 0.0
-        work.residual[:] = work.rhs
+        copy(work.residual, work.rhs)
         best, moved, done, stop = np.inf, 1.0, 0, False
         while done < passes and not stop:
             work.step[:] = self._apply(work.residual)

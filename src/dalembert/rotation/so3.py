@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from dalembert.kernel.compile import compiled
-from dalembert.kernel.vec3 import Mat3, Vec3, dot
+from dalembert.kernel.vec3 import Mat3, Vec3, cross, dot, madd, mscale, outer, skew
 from dalembert.rotation import quaternion
 
 
@@ -88,3 +88,33 @@ def tangent_inverse(theta: Vec3) -> Mat3:
     else:
         c = (1.0 - 0.5 * math.cos(0.5 * math.sqrt(s)) / quaternion.half_sinc(s)) / s
     return _polynomial(theta, 0.5, c)
+
+
+@compiled
+def tangent_inverse_derivative(theta: Vec3, u: Vec3) -> Mat3:
+    """Return d(T(theta)^-1 u)/d(theta) at constant u, for rotations of less than a full turn.
+
+    With T^-1 u = u + 1/2 theta x u + c theta x (theta x u), c(s), s = theta . theta:
+
+        -1/2 tilde(u) + c ((theta . u) I + theta u^T - 2 u theta^T) + 2 c' (theta x (theta x u)) theta^T
+
+    Examples
+    --------
+    >>> tangent_inverse_derivative((0.0, 0.0, 0.0), (0.0, 0.0, 2.0))[:3]
+    (0.0, 1.0, 0.0)
+    """
+    s = dot(theta, theta)
+    if s < 0.25:  # the series of `tangent_inverse`, and its derivative
+        c = 1.0 / 47900160.0 + s * (691.0 / 1307674368000.0 + s / 74724249600.0)
+        c = 1.0 / 12.0 + s * (1.0 / 720.0 + s * (1.0 / 30240.0 + s * (1.0 / 1209600.0 + s * c)))
+        rate = 3455.0 / 1307674368000.0 + s * (6.0 / 74724249600.0 + s * 25319.0 / 10670622842880000.0)
+        rate = 1.0 / 720.0 + s * (2.0 / 30240.0 + s * (3.0 / 1209600.0 + s * (4.0 / 47900160.0 + s * rate)))
+    else:
+        h, cosine = quaternion.half_sinc(s), math.cos(0.5 * math.sqrt(s))
+        c = (1.0 - 0.5 * cosine / h) / s
+        rate = ((0.125 / h - 0.25 * cosine) / (h * s) - c) / s
+    double = cross(theta, cross(theta, u))
+    d = c * dot(theta, u)
+    result = madd(mscale(-0.5, skew(u)), (d, 0.0, 0.0, 0.0, d, 0.0, 0.0, 0.0, d))
+    result = madd(result, madd(mscale(c, outer(theta, u)), mscale(-2.0 * c, outer(u, theta))))
+    return madd(result, mscale(2.0 * rate, outer(double, theta)))

@@ -1,9 +1,10 @@
 """The whole from its elements: compiled loops over the tables of records.
 
 `Tables` holds one table per element family, `Now` what all elements look at: the bodies' poses, with the ground as the last
-row, the values of the laws of time, with zero as the last law, and the prescribed motions, with rest as the first. So no
-element asks whether its body is the ground or whether it is driven. Jacobians are kept as *terms*: one row of 12 numbers for
-two bodies; each term belongs to a constraint row (several terms to one row only in couplings).
+row, the values of the laws of time, with zero as the last law, the prescribed motions, with rest as the first, and the time.
+So no element asks whether its body is the ground or whether it is driven. Jacobians are kept as *terms*: one row of 12 numbers
+for two bodies; each term belongs to a constraint row (several terms to one row only in couplings). The force has six entries
+more than v, those of the ground, which mean nothing.
 """
 
 from __future__ import annotations
@@ -12,11 +13,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.elements import body, coordinate, distance, lock, perpendicular
+from dalembert.elements import (
+    body,
+    bushing,
+    coordinate,
+    distance,
+    joint_force,
+    load,
+    lock,
+    perpendicular,
+    spring,
+    user_force,
+)
 from dalembert.elements.body import POSE
+from dalembert.elements.callbacks import Callbacks
 from dalembert.elements.formula import LawTables, evaluate
+from dalembert.kernel import vec3
 from dalembert.kernel.compile import compiled
-from dalembert.kernel.vec3 import Array, add, load, store, store_matrix
+from dalembert.kernel.vec3 import Array, add, store, store_matrix
 from dalembert.rotation.quaternion import advance as turned
 from dalembert.rotation.quaternion import load4, normalize, to_matrix
 
@@ -30,15 +44,43 @@ class Tables(NamedTuple):
     perpendiculars: Any
     distances: Any
     coordinates: Any
+    springs: Any
+    joint_forces: Any
+    bushings: Any
+    loads: Any
+    user_forces: Any
+    curves: Array
+    members: Any
     laws: LawTables
+    callbacks: Callbacks
+
+    def raise_error(self) -> None:
+        """Raise what a function of the user raised since the last time; compiled code got NaN from it."""
+        self.laws.raise_error()
+        self.callbacks.raise_error()
 
 
 class Now(NamedTuple):
-    """What the elements look at, at one time and state."""
+    """What the elements look at, at one time and state; and where they write what nobody else reads.
+
+    Parameters
+    ----------
+    poses : recarray of POSE
+    laws : array
+        Value, rate, acceleration of each law.
+    motions : recarray of MOTION
+    time : array of one
+    work : array (4, 12, 12)
+    exchange : array
+        Between compiled code and a user's function.
+    """
 
     poses: Any
     laws: Array
     motions: Any
+    time: Array
+    work: Array
+    exchange: Array
 
 
 def new_poses(n_bodies: int) -> Any:
@@ -52,12 +94,16 @@ def new_poses(n_bodies: int) -> Any:
 def new_now(tables: Tables) -> Now:
     """Return the arrays that `set_time`, `set_positions` and `set_velocities` fill."""
     n_laws = tables.laws.laws.size
-    return Now(new_poses(tables.bodies.size), np.zeros((n_laws + 1, 3)), lock.new_motions(tables.locks))
+    work, exchange = np.zeros((4, 12, 12)), np.zeros(user_force.exchange_size(tables.user_forces))
+    return Now(
+        new_poses(tables.bodies.size), np.zeros((n_laws + 1, 3)), lock.new_motions(tables.locks), np.zeros(1), work, exchange
+    )
 
 
 @compiled
 def set_time(tables: Tables, t: float, now: Now) -> None:
     """Evaluate all laws of time and the prescribed motions."""
+    now.time[0] = t
     if now.laws.shape[0] == 1:
         return
     for k in range(now.laws.shape[0] - 1):
@@ -72,7 +118,7 @@ def set_positions(q: Array, poses: Any) -> None:
     """Copy the positions of the bodies from q; quaternions are scaled to length one."""
     for i in range(poses.shape[0] - 1):
         pose = poses[i]
-        store(pose.position, 0, load(q, 7 * i))
+        store(pose.position, 0, vec3.load(q, 7 * i))
         rho = normalize(load4(q, 7 * i + 3))
         pose.quaternion[0], pose.quaternion[1], pose.quaternion[2], pose.quaternion[3] = rho
         store_matrix(pose.rotation, to_matrix(rho))
@@ -82,8 +128,8 @@ def set_positions(q: Array, poses: Any) -> None:
 def set_velocities(v: Array, poses: Any) -> None:
     """Copy the velocities of the bodies from v."""
     for i in range(poses.shape[0] - 1):
-        store(poses[i].velocity, 0, load(v, 6 * i))
-        store(poses[i].angular_velocity, 0, load(v, 6 * i + 3))
+        store(poses[i].velocity, 0, vec3.load(v, 6 * i))
+        store(poses[i].angular_velocity, 0, vec3.load(v, 6 * i + 3))
 
 
 @compiled
@@ -91,8 +137,8 @@ def advance(tables: Tables, q: Array, d: Array, poses: Any, out: Array) -> None:
     """Move q by d: positions add, quaternions turn about the body's axes, angles follow continuously."""
     n = poses.shape[0] - 1
     for i in range(n):
-        store(out, 7 * i, add(load(q, 7 * i), load(d, 6 * i)))
-        rho = turned(load4(q, 7 * i + 3), load(d, 6 * i + 3))
+        store(out, 7 * i, add(vec3.load(q, 7 * i), vec3.load(d, 6 * i)))
+        rho = turned(load4(q, 7 * i + 3), vec3.load(d, 6 * i + 3))
         out[7 * i + 3], out[7 * i + 4], out[7 * i + 5], out[7 * i + 6] = rho
     set_positions(out, poses)
     follow_angles(tables, poses, q[7 * n :], out[7 * n :])
@@ -115,18 +161,82 @@ def coordinates(tables: Tables, poses: Any, last: Array, out: Array) -> None:
 
 
 @compiled
-def force(tables: Tables, poses: Any, f: Array) -> None:
-    """Write the force f of M v' + A^T lambda = f."""
+def force(tables: Tables, now: Now, last: Array, f: Array) -> None:
+    """Write the force f of M v' + A^T lambda = f; the ground's six entries follow those of the bodies."""
+    poses, work, exchange = now.poses, now.work, now.exchange
+    curves, callbacks = tables.curves, tables.callbacks.table
     f[:] = 0.0
     for i in range(tables.bodies.shape[0]):
         body.add_force(tables.bodies[i], poses[i], tables.gravity, f[6 * i : 6 * i + 6])
+    for k in range(tables.springs.shape[0]):
+        spring.add_force(tables.springs[k], poses, curves, callbacks, exchange, work[0], f)
+    for k in range(tables.joint_forces.shape[0]):
+        joint_force.add_force(tables.joint_forces[k], poses, now.laws, last, curves, callbacks, exchange, work[0], f)
+    for k in range(tables.bushings.shape[0]):
+        bushing.add_force(tables.bushings[k], poses, work[0], f)
+    for k in range(tables.loads.shape[0]):
+        load.add_force(tables.loads[k], poses, now.laws, f)
+    for k in range(tables.user_forces.shape[0]):
+        user_force.add_force(tables.user_forces[k], tables.members, poses, now.time[0], callbacks, exchange, f)
+
+
+def n_force_blocks(tables: Tables) -> int:
+    """Return the number of 12x12 blocks of force elements."""
+    return int(tables.springs.size + tables.joint_forces.size + tables.bushings.size + tables.loads.size)
+
+
+@compiled
+def force_tangents(tables: Tables, now: Now, last: Array, K: Array, D: Array, K_user: Array, D_user: Array) -> None:
+    """Write K = -dF/dd and D = -dF/dv of every force element, 12x12 each, family after family in the order of `Tables`.
+
+    The tangents of user forces, 6n x 6n each, stand one after the other in flat arrays. Gyroscopic torques are not in it.
+    """
+    poses, work, exchange = now.poses, now.work, now.exchange
+    curves, callbacks = tables.curves, tables.callbacks.table
+    n = 0
+    for k in range(tables.springs.shape[0]):
+        spring.tangents(tables.springs[k], poses, curves, callbacks, exchange, work[0], K[n + k], D[n + k])
+    n += tables.springs.shape[0]
+    for k in range(tables.joint_forces.shape[0]):
+        joint = tables.joint_forces[k]
+        joint_force.tangents(joint, poses, now.laws, last, curves, callbacks, exchange, work[0], K[n + k], D[n + k])
+    n += tables.joint_forces.shape[0]
+    for k in range(tables.bushings.shape[0]):
+        bushing.tangents(tables.bushings[k], poses, work, K[n + k], D[n + k])
+    n += tables.bushings.shape[0]
+    for k in range(tables.loads.shape[0]):
+        load.tangents(tables.loads[k], poses, now.laws, K[n + k], D[n + k])
+    for k in range(tables.user_forces.shape[0]):
+        user_force.tangents(tables.user_forces[k], tables.members, poses, now.time[0], callbacks, exchange, K_user, D_user)
+
+
+ENERGIES = ("kinetic", "gravity", "springs", "joint forces", "bushings", "loads")
+
+
+@compiled
+def energies(tables: Tables, now: Now, last: Array, out: Array) -> None:
+    """Write the energies [J] in the order of `ENERGIES`."""
+    poses, work, exchange = now.poses, now.work, now.exchange
+    curves, callbacks = tables.curves, tables.callbacks.table
+    out[:] = 0.0
+    for i in range(tables.bodies.shape[0]):
+        out[0] += body.kinetic_energy(tables.bodies[i], poses[i])
+        out[1] += body.weight_energy(tables.bodies[i], poses[i], tables.gravity)
+    for k in range(tables.springs.shape[0]):
+        out[2] += spring.energy(tables.springs[k], poses, curves, callbacks, exchange)
+    for k in range(tables.joint_forces.shape[0]):
+        out[3] += joint_force.energy(tables.joint_forces[k], poses, last, curves, callbacks, exchange)
+    for k in range(tables.bushings.shape[0]):
+        out[4] += bushing.energy(tables.bushings[k], poses, work[0])
+    for k in range(tables.loads.shape[0]):
+        out[5] += load.energy(tables.loads[k], poses, now.laws)
 
 
 @compiled
 def gyroscopic_damping(tables: Tables, poses: Any, D: Array) -> None:
     """Write -d(f)/d(w_B) of each body's gyroscopic torque, 3x3."""
     for i in range(tables.bodies.shape[0]):
-        store_matrix(D[i], body.gyroscopic_damping(tables.bodies[i], load(poses[i].angular_velocity)))
+        store_matrix(D[i], body.gyroscopic_damping(tables.bodies[i], vec3.load(poses[i].angular_velocity)))
 
 
 @compiled

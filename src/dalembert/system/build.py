@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,22 +10,29 @@ from scipy.spatial.transform import Rotation
 
 from dalembert.elements import checks
 from dalembert.elements.body import BODY
+from dalembert.elements.bushing import BUSHING, Bushing
+from dalembert.elements.callbacks import Source, callback_table
+from dalembert.elements.characteristic import Curves, ExpressionSource
 from dalembert.elements.checks import GROUND
 from dalembert.elements.coordinate import ANGLE, COORDINATE, DISTANCE_ALONG_X
 from dalembert.elements.coupling import Coupling
 from dalembert.elements.distance import DISTANCE
 from dalembert.elements.frame import Frame
-from dalembert.elements.joint import Joint
-from dalembert.elements.law import Law, law_tables
+from dalembert.elements.joint import Joint, Place
+from dalembert.elements.joint_force import JOINT_FORCE, JointLoad, TorsionSpring
+from dalembert.elements.law import Constant, Law, law_tables
+from dalembert.elements.load import LOAD, Load
 from dalembert.elements.lock import LOCK, ROWS
 from dalembert.elements.motion import Motion
 from dalembert.elements.perpendicular import PERPENDICULAR
+from dalembert.elements.spring import SPRING, SpringDamper
+from dalembert.elements.user_force import USER_FORCE, UserForce, UserForceSource
 from dalembert.errors import ModelError
 from dalembert.kernel.vec3 import Array
 from dalembert.rotation.quaternion import Quaternion, from_rotation, load4, multiply, to_rotation
 from dalembert.system import assembly
 from dalembert.system.assembly import Tables
-from dalembert.system.model import Model
+from dalembert.system.model import Force, Model
 from dalembert.system.state import State
 from dalembert.system.system import Layout, System
 
@@ -55,6 +63,7 @@ class _Builder:
         self.perpendiculars: list[dict[str, Any]] = []
         self.distances: list[dict[str, Any]] = []
         self.coordinates: list[dict[str, Any]] = []
+        self.forces = _Forces()
         self.laws: list[Law] = []
         self.law_names: list[str] = []
         self.rows: list[str] = []
@@ -80,10 +89,15 @@ class _Builder:
             perpendiculars=_table(PERPENDICULAR, self.perpendiculars),
             distances=_table(DISTANCE, self.distances),
             coordinates=_table(COORDINATE, self.coordinates),
-            laws=law_tables(self.laws, self.law_names),
+            **self.forces.tables(),
+            laws=law_tables([]),
         )
         design = self._design(tables)
-        self._offsets_as_drawn(tables, design)
+        drawn = self._drawn_coordinates(tables, design)
+        self._offsets_as_drawn(tables, drawn)
+        for force in self.model.forces.values():
+            self._add_force(force, drawn)
+        tables = tables._replace(**self.forces.tables(), laws=law_tables(self.laws, self.law_names))
         return System(self.model.name, tables, self._layout(), design)
 
     # --- joints -------------------------------------------------------------------------------------------------------
@@ -91,6 +105,8 @@ class _Builder:
     def _add_joint(self, joint: Joint) -> None:
         motions = {m.row: m for m in self.model.motions.values() if m.joint == joint.name}
         ends = self._ends(joint)
+        orientation_2 = joint.frames(self._place_for(joint.element))[1]
+        self.joint_frames[joint.name] = (ends["point_2"], self._frame_in_body(joint.main, orientation_2))
         self.joint_rows[joint.name] = []
         if joint.kind.rod:
             self._add_rod(joint, ends, motions)
@@ -106,20 +122,17 @@ class _Builder:
             self._add_term(joint.name, "distance", 1.0, row)
             self._add_term(joint.name, "angle", -joint.lead / (2.0 * np.pi), row)
 
-    def _ends(self, joint: Joint) -> dict[str, Any]:
-        """Return bodies, points and frames of a joint in its bodies; F1's quaternion is the one nearest to F2's."""
-        place_2, R2, place_1, R1 = joint.frames(lambda at: self.model.place(at, joint.element))
-        p_WB1, R_WB1 = self._pose(joint.driven)
-        p_WB2, R_WB2 = self._pose(joint.main)
-        in_body_1, in_body_2 = R_WB1.inv() * R1, R_WB2.inv() * R2
-        self.joint_frames[joint.name] = (R_WB2.inv().apply(place_2 - p_WB2), in_body_2.as_matrix())
-        rho_1, rho_2 = np.array(from_rotation(in_body_1)), np.array(from_rotation(in_body_2))
+    def _ends(self, joint: Joint | Bushing) -> dict[str, Any]:
+        """Return bodies, points and frames of an element in its bodies; F1's quaternion is the one nearest to F2's."""
+        place_2, R2, place_1, R1 = joint.frames(self._place_for(joint.element))
+        R_WB1, R_WB2 = self._pose(joint.driven)[1], self._pose(joint.main)[1]
+        rho_1, rho_2 = np.array(from_rotation(R_WB1.inv() * R1)), np.array(from_rotation(R_WB2.inv() * R2))
         scalar = _scalar_of_relative(from_rotation(R_WB1), rho_1, from_rotation(R_WB2), rho_2)
         return {
             "body_1": self.index[joint.driven],
             "body_2": self.index[joint.main],
-            "point_1": R_WB1.inv().apply(place_1 - p_WB1),
-            "point_2": R_WB2.inv().apply(place_2 - p_WB2),
+            "point_1": self._in_body(joint.driven, place_1),
+            "point_2": self._in_body(joint.main, place_2),
             "quaternion_1": rho_1 if scalar >= 0.0 else -rho_1,
             "quaternion_2": rho_2,
         }
@@ -155,7 +168,7 @@ class _Builder:
         for motion in motions.values():
             if motion.coordinate != "distance":
                 raise ModelError(motion.element, f"a distance joint has no {motion.coordinate!r}", "drive its 'distance'")
-        place_2, _, place_1, _ = joint.frames(lambda at: self.model.place(at, joint.element))
+        place_2, _, place_1, _ = joint.frames(self._place_for(joint.element))
         length = float(np.linalg.norm(place_1 - place_2)) if joint.length is None else joint.length
         if length == 0.0:
             remedy = "draw its points apart, or use a spherical joint to keep two points together"
@@ -190,17 +203,108 @@ class _Builder:
         observer = self.coordinates[self.observers[joint, label]]
         self.coordinates.append({**observer, "ratio": ratio, "row": row, "term": self._new_term(row, observer)})
 
-    def _offsets_as_drawn(self, tables: Tables, design: State) -> None:
-        """Give couplings and screws without an offset the one that the design position has."""
-        free = {self.joint_rows[c.name][0] for c in self.model.couplings.values() if c.offset is None}
-        free |= {row for row, name in enumerate(self.rows) if name.endswith(".screw")}
+    def _drawn_coordinates(self, tables: Tables, design: State) -> Array:
+        """Return the coordinate of each record in the design position."""
         poses = assembly.new_poses(len(self.model.bodies))
         assembly.set_positions(design.q, poses)
         values = np.empty(tables.coordinates.size)
         assembly.coordinates(tables, poses, design.q[7 * len(self.model.bodies) :], values)
-        for record, value in zip(tables.coordinates, values, strict=True):
+        return values
+
+    def _offsets_as_drawn(self, tables: Tables, drawn: Array) -> None:
+        """Give couplings and screws without an offset the one that the design position has."""
+        free = {self.joint_rows[c.name][0] for c in self.model.couplings.values() if c.offset is None}
+        free |= {row for row, name in enumerate(self.rows) if name.endswith(".screw")}
+        for record, value in zip(tables.coordinates, drawn, strict=True):
             if record.row in free:
                 record.offset = record.ratio * value
+
+    # --- forces -------------------------------------------------------------------------------------------------------
+
+    def _add_force(self, force: Force, drawn: Array) -> None:
+        match force:
+            case SpringDamper():
+                self._add_spring(force)
+            case TorsionSpring():
+                self._add_torsion_spring(force, drawn)
+            case JointLoad():
+                self._add_joint_load(force)
+            case Bushing():
+                self.forces.bushings.append({
+                    **self._ends(force),
+                    "rotation_2": self._frame_in_body(force.main, force.frames(self._place_for(force.element))[1]).ravel(),
+                    **{label: getattr(force, label) for label in ("stiffness", "damping", "preload")},
+                })  # fmt: skip
+            case Load():
+                self._add_load(force)
+            case UserForce():
+                self._add_user_force(force)
+
+    def _add_spring(self, spring: SpringDamper) -> None:
+        place = self._place_for(spring.element)
+        place_1, place_2 = place(spring.at_driven), place(spring.at)
+        length = float(np.linalg.norm(place_1 - place_2))
+        if length == 0.0:
+            remedy = "draw its ends apart, or use a bushing, which needs no direction"
+            raise ModelError(spring.element, "its length is zero, its direction undefined", remedy)
+        self.forces.springs.append({
+            "body_1": self.index[spring.driven],
+            "body_2": self.index[spring.main],
+            "point_1": self._in_body(spring.driven, place_1),
+            "point_2": self._in_body(spring.main, place_2),
+            **self.forces.characteristic(spring, "free_length", ("length", "rate"), length),
+        })  # fmt: skip
+
+    def _add_torsion_spring(self, spring: TorsionSpring, drawn: Array) -> None:
+        k = self.observers[spring.joint, spring.coordinate]
+        fields = self.forces.characteristic(spring, "free", (spring.coordinate, "rate"), float(drawn[k]))
+        self.forces.joint_forces.append({**self.coordinates[k], **fields, "law": -1})
+
+    def _add_joint_load(self, load: JointLoad) -> None:
+        assert isinstance(load.law, Law)
+        observer = self.coordinates[self.observers[load.joint, load.coordinate]]
+        if isinstance(load.law, Constant):
+            fields = {**self.forces.curves.constant(-load.law.value), "law": -1}
+        else:
+            fields = {**self.forces.curves.constant(0.0), "law": self._new_law(load.law, load.element)}
+        self.forces.joint_forces.append({**observer, **fields})
+
+    def _add_load(self, load: Load) -> None:
+        record: dict[str, Any] = {"body_1": self.index[load.body], "body_2": self.index[GROUND]}
+        for label in ("force", "torque"):
+            parts = getattr(load, label)
+            record[label] = [0.0 if isinstance(part, Law) else part for part in parts]
+            record[label + "_law"] = [self._new_law(part, load.element) if isinstance(part, Law) else -1 for part in parts]
+        record["factor"] = 1.0 if load.law is None else 0.0
+        record["factor_law"] = -1 if load.law is None else self._new_law(load.law, load.element)
+        record["constant"] = all(index == -1 for index in (record["factor_law"], *record["force_law"]))
+        record["point_1"] = np.zeros(3)
+        if load.at is not None:
+            record["point_1"] = self._in_body(load.body, self.model.place(load.at, load.element))
+        record["follower"] = load.follower
+        record["rotation"] = self._pose(load.body)[1].as_matrix().ravel()
+        self.forces.loads.append(record)
+
+    def _add_user_force(self, force: UserForce) -> None:
+        members = [self.index[name] for name in force.bodies or self.model.bodies]
+        self.forces.user_forces.append({
+            "first": len(self.forces.members),
+            "count": len(members),
+            "callback": self.forces.add_source(UserForceSource(force, len(members))),
+            "entry": sum(36 * other["count"] ** 2 for other in self.forces.user_forces),
+        })  # fmt: skip
+        self.forces.members += members
+
+    def _place_for(self, element: str) -> Callable[[Place], Array]:
+        return lambda at: self.model.place(at, element)
+
+    def _in_body(self, body: str, place: Array) -> Array:
+        """Return a place in the design position in a body's own axes."""
+        position, R_WB = self._pose(body)
+        return np.asarray(R_WB.inv().apply(place - position))
+
+    def _frame_in_body(self, body: str, orientation: Rotation) -> Array:
+        return np.asarray((self._pose(body)[1].inv() * orientation).as_matrix())
 
     # --- indices ------------------------------------------------------------------------------------------------------
 
@@ -219,10 +323,11 @@ class _Builder:
         return self.n_motions
 
     def _law(self, motion: Motion | None) -> int:
-        if motion is None:
-            return -1  # the last law, which is zero
-        self.laws.append(motion.law)
-        self.law_names.append(motion.element)
+        return self._new_law(motion.law, motion.element) if motion else -1  # the last law, which is zero
+
+    def _new_law(self, law: Law, element: str) -> int:
+        self.laws.append(law)
+        self.law_names.append(element)
         return len(self.laws) - 1
 
     # --- the whole ----------------------------------------------------------------------------------------------------
@@ -264,6 +369,47 @@ class _Builder:
         place = self.model.place(frame.at, frame.element)
         orientation = R_WB.inv() * checks.rotation(frame.element, "orientation", frame.orientation)
         return self.index[frame.body], R_WB.inv().apply(place - position), orientation.as_matrix()
+
+
+class _Forces:
+    """Collects the records of the force elements."""
+
+    def __init__(self) -> None:
+        self.springs: list[dict[str, Any]] = []
+        self.joint_forces: list[dict[str, Any]] = []
+        self.bushings: list[dict[str, Any]] = []
+        self.loads: list[dict[str, Any]] = []
+        self.user_forces: list[dict[str, Any]] = []
+        self.members: list[int] = []
+        self.curves = Curves()
+        self.sources: list[Source] = []
+
+    def tables(self) -> dict[str, Any]:
+        """Return the tables of all families, by their names in `Tables`."""
+        return {
+            "springs": _table(SPRING, self.springs),
+            "joint_forces": _table(JOINT_FORCE, self.joint_forces),
+            "bushings": _table(BUSHING, self.bushings),
+            "loads": _table(LOAD, self.loads),
+            "user_forces": _table(USER_FORCE, self.user_forces),
+            "curves": self.curves.array(),
+            "members": np.array(self.members, dtype=np.intp),
+            "callbacks": callback_table(self.sources),
+        }
+
+    def add_source(self, source: Source) -> int:
+        """Return the index of a new callback."""
+        self.sources.append(source)
+        return len(self.sources) - 1
+
+    def characteristic(
+        self, spring: SpringDamper | TorsionSpring, free: str, symbols: tuple[str, str], drawn: float
+    ) -> dict[str, Any]:
+        """Return the fields of a spring's characteristic."""
+        if spring.expression is None:
+            return self.curves.fields(spring, free, drawn)
+        source = ExpressionSource(spring.element, spring.expression, symbols, drawn)
+        return {**self.curves.constant(0.0), "callback": self.add_source(source)}
 
 
 def _table(dtype: Any, records: list[dict[str, Any]]) -> Any:

@@ -1,26 +1,33 @@
-"""The model as a user writes it: bodies, points, joints, couplings and motions by name. Nothing is computed here."""
+"""The model as a user writes it: bodies, points, joints, couplings, motions and forces by name. Nothing is computed here."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.elements import checks
 from dalembert.elements.body import Body
+from dalembert.elements.bushing import Bushing
 from dalembert.elements.checks import GROUND
 from dalembert.elements.coupling import Coupling, Term
 from dalembert.elements.frame import Frame
 from dalembert.elements.joint import ALIASES, JOINT_TYPES, Joint, Place
+from dalembert.elements.joint_force import JointLoad, TorsionSpring
 from dalembert.elements.law import Law
+from dalembert.elements.load import Load
 from dalembert.elements.motion import Motion
+from dalembert.elements.spring import SpringDamper
+from dalembert.elements.user_force import StateFunction, UserForce
 from dalembert.errors import ModelError, nearest
 from dalembert.kernel.vec3 import Array
 
+Force: TypeAlias = SpringDamper | TorsionSpring | Bushing | Load | JointLoad | UserForce
 Element = TypeVar("Element", Body, Joint, Coupling, Motion, Frame)
+OneForce = TypeVar("OneForce", SpringDamper, TorsionSpring, Bushing, Load, JointLoad, UserForce)
 
 
 class Model:
@@ -54,6 +61,7 @@ class Model:
         self.joints: dict[str, Joint] = {}
         self.couplings: dict[str, Coupling] = {}
         self.motions: dict[str, Motion] = {}
+        self.forces: dict[str, Force] = {}
 
     def body(self, name: str, *, mass: float, **arguments: Any) -> Body:
         """Add a rigid body; see `Body` for the arguments."""
@@ -108,6 +116,48 @@ class Model:
                 raise ModelError(motion.element, problem, "keep one of the two")
         return _add(self.motions, motion, "motion")
 
+    def spring(self, name: str, main: Body | str, driven: Body | str, **arguments: Any) -> SpringDamper:
+        """Add a spring with a damper between two points; see `SpringDamper` for the arguments."""
+        main, driven = self._two_bodies(main, driven, f"spring {name!r}")
+        return self._add_force(SpringDamper(name=name, main=main, driven=driven, **arguments))
+
+    def torsion_spring(self, name: str, joint: Joint | str, **arguments: Any) -> TorsionSpring:
+        """Add a spring with a damper on the angle or the distance of a joint; see `TorsionSpring` for the arguments."""
+        spring = TorsionSpring(name=name, joint=_name_of(joint), **arguments)
+        self._check_coordinate(spring.element, spring.joint, spring.coordinate)
+        return self._add_force(spring)
+
+    def bushing(self, name: str, main: Body | str, driven: Body | str, **arguments: Any) -> Bushing:
+        """Add six springs and dampers between two frames; see `Bushing` for the arguments."""
+        main, driven = self._two_bodies(main, driven, f"bushing {name!r}")
+        return self._add_force(Bushing(name=name, main=main, driven=driven, **arguments))
+
+    def load(self, name: str, body: Body | str, **arguments: Any) -> Load:
+        """Add a force and a torque on a body; see `Load` for the arguments."""
+        return self._add_force(Load(name=name, body=self._body_name(body, f"load {name!r}"), **arguments))
+
+    def joint_load(self, name: str, joint: Joint | str, law: Law | float, *, coordinate: str = "angle") -> JointLoad:
+        """Add the torque or force of a motor on a joint; see `JointLoad`."""
+        load = JointLoad(name=name, joint=_name_of(joint), law=law, coordinate=coordinate)
+        self._check_coordinate(load.element, load.joint, load.coordinate)
+        return self._add_force(load)
+
+    def user_force(
+        self, name: str, function: StateFunction, *, bodies: Iterable[Body | str] = (), **arguments: Any
+    ) -> UserForce:
+        """Add forces that a Python function computes; see `UserForce` for the arguments."""
+        listed = [bodies] if isinstance(bodies, str | Body) else bodies
+        names = tuple(self._body_name(body, f"user force {name!r}") for body in listed)
+        return self._add_force(UserForce(name=name, function=function, bodies=names, **arguments))
+
+    def _two_bodies(self, main: Body | str, driven: Body | str, element: str) -> tuple[str, str]:
+        return self._body_name(main, element), self._body_name(driven, element)
+
+    def _add_force(self, force: OneForce) -> OneForce:
+        _refuse_double(self.forces, force.name, force.element)
+        self.forces[force.name] = force
+        return force
+
     def place(self, at: Place, element: str) -> Array:
         """Return the global coordinates of a place [m]."""
         if not isinstance(at, str):
@@ -149,6 +199,7 @@ class Model:
     def _title(self) -> str:
         counts = [_count(len(self.bodies), "body", "bodies"), _count(len(self.joints), "joint", "joints")]
         counts += [_count(len(self.couplings), "coupling", "couplings")] if self.couplings else []
+        counts += [_count(len(self.forces), "force", "forces")] if self.forces else []
         return f"{self.name}: {', '.join(counts)}, gravity {_numbers(self.gravity)} m/s2"
 
     def _rows(self) -> list[tuple[str, str, str]]:
@@ -156,6 +207,7 @@ class Model:
         rows += [("joint", j.name, f"{j.type}: {j.main} - {j.driven}") for j in self.joints.values()]
         rows += [("coupling", c.name, _relation(c)) for c in self.couplings.values()]
         rows += [("motion", m.name, f"{m.coordinate} of {m.joint}: {type(m.law).__name__}") for m in self.motions.values()]
+        rows += [(_FORCE_KINDS[type(f)], f.name, _acts(f)) for f in self.forces.values()]
         rows += [("frame", f.name, f"on {f.body}") for f in self.frames.values()]
         return rows
 
@@ -204,6 +256,27 @@ def _numbers(values: ArrayLike) -> str:
 
 def _relation(coupling: Coupling) -> str:
     return " + ".join(f"{t.ratio:g} {t.coordinate} of {t.joint}" for t in coupling.terms) + " = constant"
+
+
+_FORCE_KINDS: dict[type, str] = {
+    SpringDamper: "spring", TorsionSpring: "torsion spring", Bushing: "bushing", Load: "load", JointLoad: "joint load",
+    UserForce: "user force",
+}  # fmt: skip
+
+
+def _acts(force: Force) -> str:
+    """Return what a force acts on, in a user's words."""
+    match force:
+        case SpringDamper() | Bushing():
+            return f"{force.main} - {force.driven}"
+        case TorsionSpring():
+            return f"{force.coordinate} of {force.joint}"
+        case JointLoad():
+            return f"{force.coordinate} of {force.joint}: {type(force.law).__name__}"
+        case Load():
+            return f"on {force.body}"
+        case UserForce():
+            return f"on {', '.join(force.bodies) or 'all bodies'}"
 
 
 def _aligned(rows: list[tuple[str, str, str]], most: int = 40) -> list[tuple[str, ...]]:

@@ -9,6 +9,7 @@ then three about the body's own axes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_array
@@ -70,6 +71,34 @@ class Reaction:
     torque: Array
 
 
+@dataclass(frozen=True)
+class Energy:
+    """The energies of a system in one state.
+
+    Parameters
+    ----------
+    kinetic : float
+        [J].
+    potentials : dict
+        Potential energy of each kind [J]: ``"gravity"`` (zero at the world's origin), ``"springs"`` and ``"joint forces"``
+        (zero where they are relaxed, or as drawn if they are expressions), ``"bushings"``, ``"loads"`` (constant dead forces).
+        Forces that depend on time, rates or a user's function have none.
+    """
+
+    kinetic: float
+    potentials: dict[str, float]
+
+    @property
+    def potential(self) -> float:
+        """The sum of all potential energies [J]."""
+        return sum(self.potentials.values())
+
+    @property
+    def total(self) -> float:
+        """Kinetic and potential energy [J]; constant while nothing damps or drives."""
+        return self.kinetic + self.potential
+
+
 class System:
     """Bodies and joints as arrays; made by `build`.
 
@@ -106,7 +135,11 @@ class System:
         self.n_constraints = len(layout.rows)
         self._now = assembly.new_now(tables)
         self._body_columns = _columns_of_bodies(self.n_bodies)
+        self._joint_of_term = self._joints_of_terms()
         self._mass = self._constant_mass()
+        constraints = (tables.locks, tables.perpendiculars, tables.distances, tables.coordinates)
+        self._n_constraint_blocks = sum(table.size for table in constraints)
+        self._n_user_entries = sum(36 * int(user.count) ** 2 for user in tables.user_forces)
         self._jacobian_pattern = self._pattern_of_jacobian()
         self._tangent_pattern = self._pattern_of_tangents()
         self._damping_pattern = self._pattern_of_damping()
@@ -118,15 +151,16 @@ class System:
         return self._mass
 
     def force(self, t: float, q: Array, v: Array) -> Array:
-        """Return f: applied forces, weight, and the gyroscopic torques -w x I w [N], [N m]."""
-        f = np.empty(self.n_velocities)
-        assembly.force(self.tables, self._at(t, q, v).poses, f)
-        return f
+        """Return f: forces of all elements, weight, and the gyroscopic torques -w x I w [N], [N m]."""
+        f = np.empty(self.n_velocities + 6)
+        assembly.force(self.tables, self._at(t, q, v), self._last(q), f)
+        self.tables.callbacks.raise_error()
+        return f[:-6]
 
     def constraint(self, t: float, q: Array) -> Array:
         """Return the residual phi: lengths [m] and sines of half angles."""
         phi = np.empty(self.n_constraints)
-        assembly.constraint(self.tables, self._at(t, q), q[7 * self.n_bodies :], phi)
+        assembly.constraint(self.tables, self._at(t, q), self._last(q), phi)
         return phi
 
     def jacobian(self, t: float, q: Array) -> csc_array:
@@ -149,17 +183,27 @@ class System:
 
     def stiffness(self, t: float, q: Array, v: Array, multipliers: Array, *, with_constraints: bool = True) -> csc_array:
         """Return K = d(A^T lambda - f)/d(d), not symmetric in general; without K_c if `with_constraints` is false."""
-        n_blocks = self._tangent_pattern.slots.size // 144
-        K = np.zeros((n_blocks, 12, 12))
+        entries = np.zeros(self._tangent_pattern.slots.size)
+        n = self._n_constraint_blocks
         if with_constraints:
-            assembly.constraint_tangents(self.tables, self._at(t, q, v), np.asarray(multipliers, float), K)
-        return self._tangent_pattern.matrix(K)
+            blocks = entries[: 144 * n].reshape(n, 12, 12)
+            assembly.constraint_tangents(self.tables, self._at(t, q, v), np.asarray(multipliers, float), blocks)
+        entries[144 * n :] = self._force_tangents(t, q, v)[0]
+        return self._tangent_pattern.matrix(entries)
 
     def damping(self, t: float, q: Array, v: Array) -> csc_array:
         """Return D = -d(f)/d(v), gyroscopic terms included."""
-        D = np.empty((self.n_bodies, 9))
-        assembly.gyroscopic_damping(self.tables, self._at(t, q, v).poses, D)
-        return self._damping_pattern.matrix(D)
+        gyroscopic = np.empty((self.n_bodies, 9))
+        assembly.gyroscopic_damping(self.tables, self._at(t, q, v).poses, gyroscopic)
+        return self._damping_pattern.matrix(np.concatenate([gyroscopic.ravel(), self._force_tangents(t, q, v)[1]]))
+
+    def energy(self, t: float, q: Array, v: Array) -> Energy:
+        """Return kinetic and potential energies [J]."""
+        out = np.empty(len(assembly.ENERGIES))
+        assembly.energies(self.tables, self._at(t, q, v), self._last(q), out)
+        self.tables.callbacks.raise_error()
+        kinetic, *potentials = out.tolist()
+        return Energy(kinetic, dict(zip(assembly.ENERGIES[1:], potentials, strict=True)))
 
     def advance(self, q: Array, d: Array) -> Array:
         """Return q moved by d: positions add, quaternions turn about the body's axes, angles follow."""
@@ -176,7 +220,7 @@ class System:
         if (joint, coordinate) not in self.layout.observers:
             raise ModelError(f"joint {joint!r}", f"it has no {coordinate!r}", nearest(f"{joint}.{coordinate}", known))
         values = np.empty(self.tables.coordinates.size)
-        assembly.coordinates(self.tables, self._at(0.0, q).poses, q[7 * self.n_bodies :], values)
+        assembly.coordinates(self.tables, self._at(0.0, q).poses, self._last(q), values)
         return float(values[self.layout.observers[joint, coordinate]])
 
     def frame(self, name: str, q: Array) -> tuple[Array, Array]:
@@ -189,24 +233,32 @@ class System:
         return pose.position + R @ position, R @ orientation
 
     def reaction(self, joint: str, t: float, q: Array, multipliers: Array) -> Reaction:
-        """Return the wrench of a joint on its driven body, in the axes of F2 and about its origin.
+        """Return the wrench of one joint on its driven body; see `reactions`."""
+        names = list(self.layout.joint_frames)
+        if joint not in names:
+            raise ModelError(f"joint {joint!r}", "there is no such joint", nearest(joint, names))
+        return Reaction(*(part[names.index(joint)] for part in self.reactions(t, q, multipliers)))
 
-        It is -A^T lambda of the joint's own terms on that body; for a closed joint the torque is P(rho) times the multipliers
-        (Peng et al. 2024, appendix C), with the sign of the wrench on the body.
+    def reactions(self, t: float, q: Array, multipliers: Array) -> tuple[Array, Array]:
+        """Return force [N] and torque [N m] of every joint on its driven body, in the axes of F2 and about its origin.
+
+        They are -A^T lambda of the joint's own terms on that body; for a closed joint the torque is P(rho) times the
+        multipliers (Peng et al. 2024, appendix C), with the sign of the wrench on the body.
         """
-        if joint not in self.layout.joint_frames:
-            raise ModelError(f"joint {joint!r}", "there is no such joint", nearest(joint, self.layout.joint_frames))
-        rows = self.layout.joint_rows[joint]
-        of_joint = np.isin(self.layout.term_row, rows)
-        J = self.jacobian_terms(t, q)[of_joint]
-        wrench = -np.asarray(multipliers)[self.layout.term_row[of_joint]] @ J
-        one, two = (self._now.poses[body] for body in self.layout.joint_bodies[joint])
-        R2 = np.reshape(two.rotation, (3, 3))
-        position, orientation = self.layout.joint_frames[joint]
-        arm = one.position - (two.position + R2 @ position)
-        torque = np.reshape(one.rotation, (3, 3)) @ wrench[3:6] + np.cross(arm, wrench[:3])
-        E = (R2 @ orientation).T
-        return Reaction(E @ wrench[:3], E @ torque)
+        n = len(self.layout.joint_frames)
+        wrench = np.zeros((n + 1, 6))  # the last one: couplings
+        terms = -np.asarray(multipliers, float)[self.layout.term_row, None] * self.jacobian_terms(t, q)[:, :6]
+        np.add.at(wrench, self._joint_of_term, terms)
+        force, torque_B1 = wrench[:n, :3], wrench[:n, 3:]
+        poses, ends = self._now.poses, np.array([*self.layout.joint_bodies.values()], dtype=np.intp).reshape(-1, 2)
+        R1, R2 = (np.reshape(poses.rotation[ends[:, k]], (n, 3, 3)) for k in (0, 1))
+        frames = self.layout.joint_frames.values()
+        position = np.array([p for p, _ in frames]).reshape(n, 3)
+        orientation = np.array([R for _, R in frames]).reshape(n, 3, 3)
+        arm = poses.position[ends[:, 0]] - poses.position[ends[:, 1]] - np.einsum("nij,nj->ni", R2, position)
+        torque = np.einsum("nij,nj->ni", R1, torque_B1) + np.cross(arm, force)
+        to_F2 = np.einsum("nij,njk->nki", R2, orientation)
+        return np.einsum("nij,nj->ni", to_F2, force), np.einsum("nij,nj->ni", to_F2, torque)
 
     # --- inside -------------------------------------------------------------------------------------------------------
 
@@ -219,10 +271,31 @@ class System:
         assembly.set_velocities(velocities, self._now.poses)
         return self._now
 
+    def _last(self, q: Array) -> Array:
+        """Return the part of q that remembers angles."""
+        return np.ascontiguousarray(q[7 * self.n_bodies :], dtype=float)
+
+    def _force_tangents(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+        """Return the entries of K and of D of all force elements."""
+        n = assembly.n_force_blocks(self.tables)
+        K, D = np.zeros((2, 144 * n + self._n_user_entries))
+        blocks = [one[: 144 * n].reshape(n, 12, 12) for one in (K, D)]
+        of_users = [one[144 * n :] for one in (K, D)]
+        assembly.force_tangents(self.tables, self._at(t, q, v), self._last(q), blocks[0], blocks[1], of_users[0], of_users[1])
+        self.tables.callbacks.raise_error()
+        return K, D
+
     def _right_sides(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         b1, b2 = np.empty(self.n_constraints), np.empty(self.n_constraints)
         assembly.right_sides(self.tables, self._at(t, q, v), b1, b2)
         return b1, b2
+
+    def _joints_of_terms(self) -> Indices:
+        """Return the number of the joint that each term of the Jacobian belongs to; couplings come after the last joint."""
+        joint_of_row = np.full(self.n_constraints, len(self.layout.joint_frames), dtype=np.intp)
+        for number, joint in enumerate(self.layout.joint_frames):
+            joint_of_row[self.layout.joint_rows[joint]] = number
+        return joint_of_row[self.layout.term_row]
 
     def _constant_mass(self) -> csc_array:
         bodies = self.tables.bodies
@@ -237,16 +310,32 @@ class System:
         return Pattern(rows, columns, (self.n_constraints, self.n_velocities))
 
     def _pattern_of_tangents(self) -> Pattern:
-        records = [self.tables.locks, self.tables.perpendiculars, self.tables.distances, self.tables.coordinates]
-        pairs = np.concatenate([np.column_stack([table.body_1, table.body_2]) for table in records])
-        columns = self._body_columns[pairs].reshape(-1, 12)
-        shape = (self.n_velocities, self.n_velocities)
-        return Pattern(np.repeat(columns, 12, axis=1).ravel(), np.tile(columns, (1, 12)).ravel(), shape)
+        tables = self.tables
+        families = [tables.locks, tables.perpendiculars, tables.distances, tables.coordinates]
+        of_constraints = [self._columns_of_pairs(table) for table in families]
+        return self._square_pattern([*of_constraints, *self._columns_of_forces()])
 
     def _pattern_of_damping(self) -> Pattern:
-        columns = self._body_columns[:-1, 3:]
-        shape = (self.n_velocities, self.n_velocities)
-        return Pattern(np.repeat(columns, 3, axis=1).ravel(), np.tile(columns, (1, 3)).ravel(), shape)
+        return self._square_pattern([self._body_columns[:-1, 3:], *self._columns_of_forces()])
+
+    def _columns_of_forces(self) -> list[Indices]:
+        """Return the columns of the tangents of all force elements, in the order of `_force_tangents`."""
+        tables = self.tables
+        pairs = [
+            self._columns_of_pairs(table) for table in (tables.springs, tables.joint_forces, tables.bushings, tables.loads)
+        ]
+        members = [tables.members[user.first : user.first + user.count] for user in tables.user_forces]
+        return [*pairs, *(self._body_columns[one].reshape(1, -1) for one in members)]
+
+    def _columns_of_pairs(self, table: Any) -> Indices:
+        columns: Indices = self._body_columns[np.column_stack([table.body_1, table.body_2])].reshape(-1, 12)
+        return columns
+
+    def _square_pattern(self, groups: list[Indices]) -> Pattern:
+        """Return the pattern of square blocks; each group holds the columns of its blocks, one block a row."""
+        rows = [np.repeat(columns, columns.shape[1], axis=1).ravel() for columns in groups]
+        columns = [np.tile(columns, (1, columns.shape[1])).ravel() for columns in groups]
+        return Pattern(np.concatenate(rows), np.concatenate(columns), (self.n_velocities, self.n_velocities))
 
 
 def _columns_of_bodies(n: int) -> Indices:
