@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from dalembert.kernel.compile import compiled
-from dalembert.kernel.vec3 import Array, load, load_matrix, mul
+from dalembert.kernel.compile import compiled, inner
+from dalembert.kernel.vec3 import Array, copy, load, load_matrix, mul
 from dalembert.linalg.pattern import Indices
 from dalembert.linalg.saddle import (
     REGULARISATION,
@@ -189,7 +189,7 @@ def linearise_metric(problem: Problem, work: Work) -> int:
     return factorize(problem.plan, work.metric, problem.regularisation)
 
 
-@compiled
+@inner
 def jacobian_times(problem: Problem, work: Work, v: Array, out: Array) -> None:
     """Write A v, from the terms computed last."""
     out[:] = 0.0
@@ -202,7 +202,7 @@ def jacobian_times(problem: Problem, work: Work, v: Array, out: Array) -> None:
         out[problem.term_row[k]] += total
 
 
-@compiled
+@inner
 def subtract_reactions(problem: Problem, work: Work, lam: Array, f: Array) -> None:
     """Subtract A^T lambda from f (with the ground's entries), from the terms computed last."""
     for k in range(problem.term_row.size):
@@ -211,7 +211,7 @@ def subtract_reactions(problem: Problem, work: Work, lam: Array, f: Array) -> No
             f[problem.columns[k, j]] -= work.J[k, j] * multiplier
 
 
-@compiled
+@inner
 def subtract_inertia(tables: Tables, a: Array, f: Array) -> None:
     """Subtract M a from f."""
     for i in range(tables.bodies.shape[0]):
@@ -228,13 +228,13 @@ def accelerate(problem: Problem, work: Work, t: float, q: Array, v: Array, a: Ar
     look(problem, work, t, q, v)
     if linearise(problem, work) >= 0:
         return np.inf
-    return solve_accelerations(problem, work, a, lam)
+    return solve_accelerations(problem, work, q, a, lam)
 
 
 @compiled
-def solve_accelerations(problem: Problem, work: Work, a: Array, lam: Array) -> float:
+def solve_accelerations(problem: Problem, work: Work, q: Array, a: Array, lam: Array) -> float:
     """Write v' and lambda at the state looked at, with the factors of `linearise`; return the relative residual."""
-    assembly.force(problem.tables, work.now.poses, work.f)
+    assembly.force(problem.tables, work.now, q[7 * (a.size // 6) :], work.f)
     assembly.right_sides(problem.tables, work.now, work.b1, work.b2)
     residual, _ = solve_refined(problem.plan, work.saddle, work.f[: a.size], work.b2, a, lam, 10, False)
     return residual
@@ -279,6 +279,6 @@ def project_position(problem: Problem, work: Work, t: float, q: Array, tolerance
         if linearise_metric(problem, work) >= 0:
             return error, iteration
         solve_refined(problem.plan, work.metric, work.zero, work.phi, work.d, work.mu, 10, False)
-        work.q[:] = q
+        copy(work.q, q)
         assembly.advance(problem.tables, work.q, work.d, work.now.poses, q)
     return error, most

@@ -1,0 +1,103 @@
+"""What all integrators share: their protocol, the samples they fill, and the error they raise."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from dalembert.errors import SolveError
+from dalembert.kernel.vec3 import Array
+from dalembert.system.system import System
+
+
+class Samples(NamedTuple):
+    """States at output times, one row each.
+
+    Attributes
+    ----------
+    q, v, a : array
+        Positions, velocities, accelerations v'.
+    lam : array
+        Multipliers.
+    """
+
+    q: Array
+    v: Array
+    a: Array
+    lam: Array
+
+
+def new_samples(system: System, n: int) -> Samples:
+    """Return samples for n times, filled with NaN."""
+    nv = system.n_velocities
+    return Samples(*(np.full((n, size), np.nan) for size in (system.n_positions, nv, nv, system.n_constraints)))
+
+
+class IntegrationError(SolveError):
+    """The motion cannot be continued.
+
+    Attributes
+    ----------
+    time : float
+        Last time reached [s].
+    element : str or None
+        Element in which it failed, if one can be named.
+    statistics : dict
+        Of the run so far.
+    filled : int
+        Rows of the samples of this chunk that were filled before.
+    partial : object
+        What a caller has of the run so far.
+    """
+
+    def __init__(
+        self,
+        time: float,
+        problem: str,
+        *,
+        element: str | None = None,
+        statistics: dict[str, float] | None = None,
+        filled: int = 0,
+    ) -> None:
+        self.time = time
+        self.element = element
+        self.statistics = dict(statistics or {})
+        self.filled = filled
+        self.partial: object = None
+        where = f", {element}" if element else ""
+        super().__init__(f"the motion stops at t = {time:.6g} s{where}: {problem}")
+
+
+class Integrator(Protocol):
+    """What `simulate` needs of an integrator.
+
+    Attributes
+    ----------
+    statistics : dict
+        Steps, rejected steps, evaluations, factorisations, largest violations.
+    """
+
+    @property
+    def statistics(self) -> dict[str, float]:
+        """Return what the run has cost so far, and its largest violations."""
+        ...
+
+    def start(self, t: float, q: Array, v: Array) -> None:
+        """Begin at a state; it is made consistent if the method needs that."""
+        ...
+
+    def run_chunk(self, times: Array, out: Samples) -> int:
+        """Integrate until all `times` are reached and fill the rows of `out`; return the number of rows filled.
+
+        It is smaller than ``len(times)`` only when the budget of steps of one chunk is used up: call again with the rest.
+        """
+        ...
+
+    def checkpoint(self) -> dict[str, Array]:
+        """Return all that the continuation needs, bit for bit."""
+        ...
+
+    def restore(self, data: dict[str, Array]) -> None:
+        """Continue from a checkpoint, also one of another process."""
+        ...
