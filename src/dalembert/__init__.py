@@ -10,35 +10,47 @@ Examples
 5
 """
 
+from typing import TYPE_CHECKING, Any
+
 from dalembert.elements import inertia
 from dalembert.elements.body import Body
+from dalembert.elements.bushing import Bushing
 from dalembert.elements.coupling import Coupling, Term
 from dalembert.elements.frame import Frame
 from dalembert.elements.joint import Joint
+from dalembert.elements.joint_force import JointLoad, TorsionSpring
 from dalembert.elements.law import Constant, Expression, Function, Harmonic, Law, Polynomial, Ramp, SmoothStep, Speed, Spline
+from dalembert.elements.load import Load
 from dalembert.elements.motion import Motion
-from dalembert.errors import DalembertError, ModelError, SolveError
+from dalembert.elements.spring import SpringDamper
+from dalembert.elements.user_force import UserForce
+from dalembert.errors import DalembertError, ModelError, ModelFileError, SolveError
 from dalembert.formulations.saddle import Accelerations, accelerations
 from dalembert.rotation import euler
 from dalembert.system.build import build
 from dalembert.system.model import Model
 from dalembert.system.state import State
-from dalembert.system.system import Reaction, System
+from dalembert.system.system import Energy, Reaction, System
 
 __all__ = [
     "Accelerations",
     "Body",
+    "Bushing",
     "Constant",
     "Coupling",
     "DalembertError",
+    "Energy",
     "Expression",
     "Frame",
     "Function",
     "Harmonic",
     "Joint",
+    "JointLoad",
     "Law",
+    "Load",
     "Model",
     "ModelError",
+    "ModelFileError",
     "Motion",
     "Polynomial",
     "Ramp",
@@ -47,13 +59,53 @@ __all__ = [
     "SolveError",
     "Speed",
     "Spline",
+    "SpringDamper",
     "State",
     "System",
     "Term",
+    "TorsionSpring",
+    "UserForce",
     "accelerations",
+    "assemble",
     "build",
     "euler",
+    "generalized_alpha",
+    "hht_alpha",
     "inertia",
+    "load_model",
+    "load_run",
+    "model_schema",
+    "save_model",
+    "save_run",
+    "simulate",
 ]
 
 __version__ = "0.1.0.dev0"
+
+if TYPE_CHECKING:
+    from dalembert.analysis.assemble import assemble
+    from dalembert.analysis.simulate import simulate
+    from dalembert.integrators.implicit import generalized_alpha, hht_alpha
+    from dalembert.io import load_model, model_schema, save_model
+    from dalembert.io.results import load_run, save_run
+
+_LATE = {
+    "assemble": "dalembert.analysis.assemble",
+    "generalized_alpha": "dalembert.integrators.implicit",
+    "hht_alpha": "dalembert.integrators.implicit",
+    "load_model": "dalembert.io",
+    "load_run": "dalembert.io.results",
+    "model_schema": "dalembert.io",
+    "save_model": "dalembert.io",
+    "save_run": "dalembert.io.results",
+    "simulate": "dalembert.analysis.simulate",
+}
+"""Names whose modules are imported when they are first used, because they take long."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module 'dalembert' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_LATE[name]), name)

@@ -1,0 +1,1 @@
+"""Analyses: what a person asks of a model."""
