@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.rotation.quaternion import to_rotation
 from random_models import coupled, one_joint, random_state
 
 
@@ -147,3 +148,23 @@ def test_evaluations_leave_the_state_alone_and_repeat_to_the_bit():
     system.stiffness(t, q, v, rng.normal(size=5))
     assert np.array_equal(first, system.acceleration_right_side(t, q, v))
     assert np.array_equal(q, q0)
+
+
+def test_small_displacements_along_a_motion_obey_the_transport_equation():
+    """dv = d' + N d: of two neighbouring motions of a body, by differences in time and between the motions."""
+    rng = np.random.default_rng(3)
+    model = da.Model("body")
+    model.body("body", mass=1.0, inertia=(1, 1, 1))
+    system = da.build(model)
+    q, (v, d, dv) = system.design.q, rng.normal(size=(3, 6))
+
+    def difference(t, epsilon):
+        """Displacement from the first motion to the second at time t: their velocities are v and v + epsilon dv."""
+        first = system.advance(q, t * v)
+        second = system.advance(system.advance(q, epsilon * d), t * (v + epsilon * dv))
+        turn = to_rotation(first[3:7]).inv() * to_rotation(second[3:7])
+        return np.concatenate([second[:3] - first[:3], turn.as_rotvec()]) / epsilon
+
+    h, epsilon = 1e-4, 1e-6
+    derivative = (difference(h, epsilon) - difference(-h, epsilon)) / (2 * h)
+    assert np.allclose(dv, derivative + system.transport(v) @ d, atol=1e-5)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from dalembert.errors import SolveError
 from dalembert.kernel.vec3 import Array
 from dalembert.linalg.saddle import InconsistentConstraintsError, SaddleSolver, UndeterminedUnknownsError
-from dalembert.system.system import System
+from dalembert.system.protocol import MechanicalSystem
 
 
 class Accelerations(NamedTuple):
@@ -36,11 +36,11 @@ class Accelerations(NamedTuple):
 
 
 class SaddleFormulation:
-    """Solves the saddle-point system of one `System` at any state; the pattern is analysed once.
+    """Solves the saddle-point system of one system at any state; the pattern is analysed once.
 
     Parameters
     ----------
-    system : System
+    system : MechanicalSystem
 
     Examples
     --------
@@ -54,9 +54,9 @@ class SaddleFormulation:
     [0.0, 0.0, -10.0]
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: MechanicalSystem) -> None:
         self.system = system
-        self._solver = SaddleSolver(system.mass(), system.jacobian(0.0, system.design.q))
+        self._solver = SaddleSolver(system.mass(0.0, system.design.q), system.jacobian(0.0, system.design.q))
 
     def solve(self, t: float, q: Array, v: Array) -> Accelerations:
         """Return v' and lambda at a state.
@@ -68,7 +68,7 @@ class SaddleFormulation:
         """
         system = self.system
         try:
-            self._solver.factorize(system.mass().data, system.jacobian(t, q).data)
+            self._solver.factorize(system.mass(t, q).data, system.jacobian(t, q).data)
             solution = self._solver.solve(system.force(t, q, v), system.acceleration_right_side(t, q, v))
         except UndeterminedUnknownsError as error:
             raise SolveError(_undetermined(system, error)) from error
@@ -77,19 +77,19 @@ class SaddleFormulation:
         return Accelerations(solution.x, solution.lam, solution.residual)
 
 
-def accelerations(system: System, t: float, q: Array, v: Array) -> Accelerations:
+def accelerations(system: MechanicalSystem, t: float, q: Array, v: Array) -> Accelerations:
     """Return accelerations and multipliers of a system at one state; see `SaddleFormulation` for many."""
     return SaddleFormulation(system).solve(t, q, v)
 
 
-def _undetermined(system: System, error: UndeterminedUnknownsError) -> str:
-    labels = ("x", "y", "z", "rotation about its x", "rotation about its y", "rotation about its z")
-    free = [f"body {system.layout.bodies[k // 6]!r} ({labels[k % 6]})" for k in error.columns]
+def _undetermined(system: MechanicalSystem, error: UndeterminedUnknownsError) -> str:
+    names = system.velocity_names
+    free = [names[k] for k in error.columns]
     return f"the acceleration is not unique: {_some(free)} can move without inertia and without violating a constraint"
 
 
-def _contradiction(system: System, error: InconsistentConstraintsError) -> str:
-    rows = [f"'{system.layout.rows[row]}'" for row in error.rows]
+def _contradiction(system: MechanicalSystem, error: InconsistentConstraintsError) -> str:
+    rows = [f"'{system.row_names[row]}'" for row in error.rows]
     return f"the constraints {_some(rows)} depend on each other and contradict each other by {error.mismatch:.3g}"
 
 

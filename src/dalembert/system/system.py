@@ -1,4 +1,4 @@
-"""A mechanical system as arrays: the protocol that every formulation, integrator and analysis works on.
+"""Bodies and joints as arrays: what answers the protocol (protocol.py) for them.
 
     M v' + A^T lambda = f(t, q, v),    phi(t, q) = 0,    A v = b'(t, q),    A v' = b''(t, q, v)
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from dalembert.errors import ModelError, nearest
@@ -53,6 +54,10 @@ class Layout:
     observers: dict[tuple[str, str], int]
     joint_frames: dict[str, tuple[Array, Array]]
     frames: dict[str, tuple[int, Array, Array]]
+
+
+FREEDOMS = ("x", "y", "z", "rotation about its x", "rotation about its y", "rotation about its z")
+"""The six velocities of a body in words."""
 
 
 @dataclass(frozen=True)
@@ -143,12 +148,35 @@ class System:
         self._jacobian_pattern = self._pattern_of_jacobian()
         self._tangent_pattern = self._pattern_of_tangents()
         self._damping_pattern = self._pattern_of_damping()
+        self._transport_pattern = self._square_pattern([self._body_columns[:-1, 3:]])
 
     # --- the protocol -------------------------------------------------------------------------------------------------
 
-    def mass(self) -> csc_array:
+    @property
+    def holonomic(self) -> NDArray[np.bool_]:
+        """Which rows of A come from a phi(t, q) = 0: all of them."""
+        return np.ones(self.n_constraints, dtype=bool)
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Constraint rows as errors call them: ``"hinge.x"``."""
+        return self.layout.rows
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        """Entries of v as errors call them: ``"body 'bob' (x)"``."""
+        return tuple(f"body {body!r} ({label})" for body in self.layout.bodies for label in FREEDOMS)
+
+    def mass(self, t: float = 0.0, q: Array | None = None) -> csc_array:
         """Return M [kg], [kg m2]; constant in this basis."""
         return self._mass
+
+    def transport(self, v: Array) -> csc_array:
+        """Return N of dv = d' + N d: w_B x d for the rotations, because d turns with the body (Peng et al. 2024, K_i)."""
+        w = np.asarray(v, float).reshape(-1, 6)[:, 3:]
+        x, y, z, zero = *w.T, np.zeros(len(w))
+        entries = np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=1)
+        return self._transport_pattern.matrix(entries)
 
     def force(self, t: float, q: Array, v: Array) -> Array:
         """Return f: forces of all elements, weight, and the gyroscopic torques -w x I w [N], [N m]."""
