@@ -52,11 +52,11 @@ def pendulum():
 def run(tolerances, **options):
     """Return the statistics and the states at the end of every step."""
     system = pendulum()
-    integrator = ExplicitIntegrator(system, **tolerances, **STEPS, **options, chunk_steps=1)
+    integrator = ExplicitIntegrator(system, **tolerances, **STEPS, **options)
     integrator.start(0.0, system.design.q, system.design.v)
     states = [(system.design.q, system.design.v)]
     end = new_samples(system, 1)
-    while integrator.run_chunk(np.array([DURATION]), end) == 0:
+    while integrator.run_chunk(np.array([DURATION]), end, 1) == 0:
         state = integrator.checkpoint()
         states.append((state["q"], state["v"]))
     return integrator.statistics, np.array([q for q, _ in states]), np.array([v for _, v in states]), end
@@ -69,7 +69,7 @@ def figures(tolerances, **options):
     radial = np.abs(np.sum(q[:, :3] * v[:, :3], axis=1)) / length
     energy = MASS * (0.5 * end.v[0, :3] @ end.v[0, :3] + GRAVITY * end.q[0, 2])
     place = np.hypot(end.q[0, 0] - EXACT_END[0] * LENGTH, end.q[0, 2] - EXACT_END[1] * LENGTH)
-    counts = tuple(int(statistics[name]) for name in ("steps", "rejected", "evaluations"))
+    counts = tuple(int(statistics[name]) for name in ("steps", "rejected_steps", "evaluations"))
     return *counts, np.abs(length - LENGTH).max(), radial.max(), energy, place
 
 

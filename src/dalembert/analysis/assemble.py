@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterable
 
-from dalembert.errors import SolveError
-from dalembert.integrators.problem import (
-    Problem,
-    Work,
-    linearise,
-    linearise_metric,
-    look,
-    make_problem,
-    make_work,
-    project_velocity,
-)
+import numpy as np
+import scipy.sparse as sp
+
+from dalembert.errors import ModelError, SolveError, nearest
 from dalembert.kernel.vec3 import Array
-from dalembert.linalg.saddle import solve_refined
+from dalembert.linalg.saddle import InconsistentConstraintsError, SaddleSolver
 from dalembert.system.state import State
 from dalembert.system.system import System
 
 LARGEST_TURN = 0.5
 """Largest rotation of a body in one iteration [rad]."""
+
+ITERATIONS = 100
 
 
 class AssemblyError(SolveError):
@@ -37,20 +32,39 @@ class AssemblyError(SolveError):
         The best position found.
     """
 
-    def __init__(self, joint: str, residual: float, state: State, reason: str) -> None:
+    def __init__(self, joint: str, residual: float, state: State) -> None:
         self.joint = joint
         self.residual = residual
         self.state = state
-        unit = "rad" if joint.rpartition(".")[2].startswith("R") else "m"
-        value = 2.0 * residual if unit == "rad" else residual
-        super().__init__(f"the model cannot be assembled: {joint!r} stays open by {value:.3g} {unit} {reason}")
+        angle = joint.rpartition(".")[2].startswith("R")
+        gap = f"{2.0 * np.arcsin(min(1.0, residual)):.3g} rad" if angle else f"{residual:.3g} m"
+        super().__init__(f"the model cannot be assembled: {joint!r} stays open by {gap} however the bodies are moved from here")
 
 
-def assemble(system: System, *, t: float = 0.0, tolerance: float = 1e-12, iterations: int = 100) -> State:
+def assemble(
+    system: System,
+    *,
+    t: float = 0.0,
+    hold: Iterable[str] = (),
+    length: float = 1.0,
+    tolerance: float = 1e-12,
+) -> State:
     """Return the state nearest to the design position that satisfies all constraints at time t.
 
     Newton's method on phi with the smallest corrections (Masarati 2011, eq. 17), bodies turning by half a radian at the most in
     one iteration and the step halved until the residual falls; then the nearest velocities with A v = b' (weighted by M).
+
+    Parameters
+    ----------
+    system : System
+    t : float
+        [s].
+    hold : iterable of str
+        Bodies (``"crank"``) and joint coordinates (``"hinge.angle"``) that keep their drawn values.
+    length : float
+        Arm at which a rotation counts like a displacement in "nearest" [m].
+    tolerance : float
+        Of the residual [m], [sine of half an angle]; a hundred times as much where rounding ends the iteration.
 
     Raises
     ------
@@ -66,54 +80,92 @@ def assemble(system: System, *, t: float = 0.0, tolerance: float = 1e-12, iterat
     >>> assemble(da.build(model)).q[:3].round(12).tolist()
     [0.0, 0.0, -1.0]
     """
-    problem = make_problem(system)
-    work = make_work(system, problem)
+    correction = _Correction(system, list(hold), length)
     q = system.design.q
     residual = system.constraint(t, q)
-    for _ in range(iterations):
-        if np.abs(residual).max(initial=0.0) <= tolerance:
-            return State(t, q, _velocities(system, problem, work, t, q))
-        q, residual_new = _improved(system, problem, work, t, q, residual)
-        if not np.abs(residual_new).max() < np.abs(residual).max() and not np.linalg.norm(residual_new) < np.linalg.norm(
-            residual
-        ):
+    for _ in range(ITERATIONS):
+        if _largest(residual) <= tolerance:
             break
-        residual = residual_new
-    if np.abs(residual).max(initial=0.0) <= 100.0 * tolerance:
-        return State(t, q, _velocities(system, problem, work, t, q))
-    row = int(np.argmax(np.abs(residual)))
-    state = State(t, q, system.design.v)
-    raise AssemblyError(system.layout.rows[row], abs(float(residual[row])), state, "however the bodies are moved from here")
+        trial, after = correction.improved(t, q, residual)
+        if not np.linalg.norm(after) < np.linalg.norm(residual):
+            break
+        q, residual = trial, after
+    if _largest(residual) > 100.0 * tolerance * max(1.0, np.abs(q).max(initial=0.0)):
+        row = int(np.argmax(np.abs(residual)))
+        raise AssemblyError(system.row_names[row], abs(float(residual[row])), State(t, q, system.design.v))
+    return State(t, q, _velocities(system, t, q))
 
 
-def _improved(system: System, problem: Problem, work: Work, t: float, q: Array, residual: Array) -> tuple[Array, Array]:
-    """Return q after one damped Newton correction, and its residual."""
-    look(problem, work, t, q, np.zeros(system.n_velocities))
-    if linearise_metric(problem, work) >= 0:
-        raise SolveError("the model cannot be assembled: its constraint matrix cannot be factorised")
-    d, mu = np.zeros(system.n_velocities), np.zeros(system.n_constraints)
-    solve_refined(problem.plan, work.metric, work.zero, -residual, d, mu, 20, False)
-    turn = np.abs(d.reshape(-1, 6)[:, 3:]).max(initial=0.0)
-    step = min(1.0, LARGEST_TURN / turn) if turn > 0.0 else 1.0
-    size = np.linalg.norm(residual)
-    for _ in range(12):
-        trial = system.advance(q, step * d)
-        after = system.constraint(t, trial)
-        if np.linalg.norm(after) < size:
-            return trial, after
-        step *= 0.5
-    return q, residual
+class _Correction:
+    """The smallest displacement d with A d = -phi that leaves what is held: W d + A^T mu = 0."""
+
+    def __init__(self, system: System, hold: list[str], length: float) -> None:
+        self.system = system
+        self.held = [self._held(name) for name in hold]
+        self._W = sp.diags_array(np.where(np.arange(system.n_velocities) % 6 < 3, 1.0, length**2)).tocoo()
+        self._solver = SaddleSolver(self._W, self._rows(system.design.t, system.design.q))
+
+    def _held(self, name: str) -> int | tuple[str, str]:
+        """Return the number of a body, or a joint and its coordinate."""
+        layout = self.system.layout
+        if name in layout.bodies:
+            return layout.bodies.index(name)
+        joint, _, coordinate = name.rpartition(".")
+        if (joint, coordinate) in layout.observers:
+            return joint, coordinate
+        known = [*layout.bodies, *(f"{j}.{c}" for j, c in layout.observers)]
+        raise ModelError(f"held coordinate {name!r}", "there is no such body or joint coordinate", nearest(name, known))
+
+    def _rows(self, t: float, q: Array) -> sp.csc_array:
+        """Return A, and below it the rows of what is held."""
+        system, n = self.system, self.system.n_velocities
+        rows = [system.jacobian(t, q)]
+        for held in self.held:
+            if isinstance(held, tuple):
+                rows.append(sp.csr_array(system.coordinate_gradient(*held, q)[None, :]))
+            else:
+                rows.append(sp.csr_array((np.ones(6), (np.arange(6), np.arange(6 * held, 6 * held + 6))), shape=(6, n)))
+        return sp.vstack(rows, format="csc") if self.held else rows[0]
+
+    def improved(self, t: float, q: Array, residual: Array) -> tuple[Array, Array]:
+        """Return q after one damped Newton correction, and its residual."""
+        A = self._rows(t, q)
+        if self.held:  # the pattern of their rows may change
+            self._solver = SaddleSolver(self._W, A)
+        self._solver.factorize(self._W.data, A.data, check=False)
+        b = np.concatenate([-residual, np.zeros(A.shape[0] - residual.size)])
+        d = self._solver.least_squares(np.zeros(A.shape[1]), b)
+        turn = np.linalg.norm(d.reshape(-1, 6)[:, 3:], axis=1).max(initial=0.0)
+        step = min(1.0, LARGEST_TURN / turn) if turn > 0.0 else 1.0
+        size = np.linalg.norm(residual)
+        for _ in range(12):
+            trial = self.system.advance(q, step * d)
+            after = self.system.constraint(t, trial)
+            if np.linalg.norm(after) < size:
+                return trial, after
+            step *= 0.5
+        return q, residual
 
 
-def _velocities(system: System, problem: Problem, work: Work, t: float, q: Array) -> Array:
-    v = system.design.v.copy()
-    look(problem, work, t, q, v)
-    if linearise(problem, work) < 0:
-        project_velocity(problem, work, v)
-    error = np.abs(system.jacobian(t, q) @ v - system.velocity_right_side(t, q))
-    if error.max(initial=0.0) > 1e-8 * max(1.0, np.abs(v).max(initial=0.0)):
-        row = system.layout.rows[int(np.argmax(error))]
+def _largest(values: Array) -> float:
+    return float(np.abs(values).max(initial=0.0))
+
+
+def _velocities(system: System, t: float, q: Array) -> Array:
+    """Return the velocities nearest to those drawn, measured by M, with A v = b'."""
+    v = system.design.v
+    A, b = system.jacobian(t, q), system.velocity_right_side(t, q)
+    error = b - A @ v
+    if _largest(error) == 0.0:
+        return v.copy()
+    M = system.mass()
+    solver = SaddleSolver(M, A)
+    solver.factorize(M.data, A.data)
+    try:
+        return np.asarray(v + solver.solve(np.zeros(v.size), error).x)
+    except InconsistentConstraintsError as contradiction:
+        rows = ", ".join(f"'{system.row_names[row]}'" for row in contradiction.rows[:8])
         raise SolveError(
-            f"no velocities satisfy the constraints: {row!r} is violated by {error.max():.3g}; its motion contradicts others"
-        )
-    return v
+            f"no velocities satisfy the constraints: the motions prescribed at {rows} contradict others "
+            f"by {contradiction.mismatch:.3g} m/s or rad/s"
+        ) from contradiction

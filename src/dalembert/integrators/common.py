@@ -10,6 +10,9 @@ from dalembert.errors import SolveError
 from dalembert.kernel.vec3 import Array
 from dalembert.system.system import System
 
+CHUNK_STEPS = 2000
+"""Steps of one chunk: progress, Ctrl-C and checkpoints come between chunks."""
+
 
 class Samples(NamedTuple):
     """States at output times, one row each.
@@ -74,23 +77,35 @@ class Integrator(Protocol):
 
     Attributes
     ----------
+    time, step_size : float
+        Reached by the steps; of the next step [s].
     statistics : dict
-        Steps, rejected steps, evaluations, factorisations, largest violations.
+        Steps, rejected steps, factorisations and what else the method counts.
     """
 
     @property
+    def time(self) -> float:
+        """Return the time reached by the steps [s]."""
+        ...
+
+    @property
+    def step_size(self) -> float:
+        """Return the size of the next step [s]."""
+        ...
+
+    @property
     def statistics(self) -> dict[str, float]:
-        """Return what the run has cost so far, and its largest violations."""
+        """Return what the run has cost so far."""
         ...
 
     def start(self, t: float, q: Array, v: Array) -> None:
         """Begin at a state; it is made consistent if the method needs that."""
         ...
 
-    def run_chunk(self, times: Array, out: Samples) -> int:
+    def run_chunk(self, times: Array, out: Samples, budget: int = CHUNK_STEPS) -> int:
         """Integrate until all `times` are reached and fill the rows of `out`; return the number of rows filled.
 
-        It is smaller than ``len(times)`` only when the budget of steps of one chunk is used up: call again with the rest.
+        It is smaller than ``len(times)`` only when the budget of steps is used up: call again with the rest.
         """
         ...
 

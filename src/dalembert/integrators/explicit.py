@@ -20,7 +20,7 @@ import numpy as np
 
 from dalembert.errors import DalembertError, ModelError, SolveError, nearest
 from dalembert.formulations.saddle import accelerations
-from dalembert.integrators.common import IntegrationError, Samples
+from dalembert.integrators.common import CHUNK_STEPS, IntegrationError, Samples
 from dalembert.integrators.dopri5 import (
     STAGES,
     A,
@@ -61,9 +61,6 @@ from dalembert.linalg.saddle import STRONG_REGULARISATION, UndeterminedUnknownsE
 from dalembert.system import assembly
 from dalembert.system.system import System
 
-CHUNK_STEPS = 2000
-"""Steps of one chunk: progress, Ctrl-C and checkpoints come between chunks."""
-
 LARGEST_TURN = 2.5  # rad a step and body: the rotation vector stays regular, and the angles of joints continuous
 PASS_ACCURACY = 1e-7  # relative; one pass of the saddle solve from a guess near by is better than that
 FIRST_ERROR = 0.01  # aimed at by the first step, in units of what is allowed
@@ -74,7 +71,7 @@ STATISTICS = (
     "evaluations",
     "factorisations",
     "steps",
-    "rejected",
+    "rejected_steps",
     "position_violation",
     "velocity_violation",
     "acceleration_violation",
@@ -455,8 +452,6 @@ class ExplicitIntegrator:
         either way.
     tolerance : float
         Residual of the positions [m, sine of half an angle].
-    chunk_steps : int
-        Budget of steps of one `run_chunk`.
 
     Examples
     --------
@@ -492,11 +487,9 @@ class ExplicitIntegrator:
         beta: float | None = None,
         project_stages: bool = False,
         tolerance: float = 1e-12,
-        chunk_steps: int = CHUNK_STEPS,
     ) -> None:
         self.system = system
         self.breaks = np.unique(np.asarray(list(breaks), float))
-        self.chunk_steps = int(chunk_steps)
         self._problem = make_problem(system, length=_positive("length", length))
         self._work = make_work(system, self._problem)
         self._first_step = _positive("first_step", fixed_step or first_step or 1.0) if fixed_step or first_step else 0.0
@@ -525,6 +518,11 @@ class ExplicitIntegrator:
         return float(self._run.numbers[T])
 
     @property
+    def step_size(self) -> float:
+        """Size of the next step [s]."""
+        return float(self._run.numbers[H])
+
+    @property
     def statistics(self) -> dict[str, float]:
         """Steps, rejected steps, evaluations, factorisations, and the largest violations at the ends of steps."""
         return {name: float(value) for name, value in zip(STATISTICS, self._run.counts, strict=True)}
@@ -542,8 +540,10 @@ class ExplicitIntegrator:
         run.v0[:] = run.v[:] = v
         self._check_massless()
 
-    def run_chunk(self, times: Array, out: Samples) -> int:
+    def run_chunk(self, times: Array, out: Samples, budget: int = CHUNK_STEPS) -> int:
         """Integrate until all `times` are reached and fill the rows of `out`; return the number of rows filled.
+
+        It is smaller than ``len(times)`` only when the budget of steps is used up: call again with the rest.
 
         Raises
         ------
@@ -553,7 +553,7 @@ class ExplicitIntegrator:
         times = np.ascontiguousarray(times, dtype=float)
         if times.size and (times[0] < self._run.numbers[T0] or np.any(np.diff(times) < 0.0)):
             raise ModelError("times", "they do not increase from the state reached", f"begin at {self.time:.6g} s or later")
-        filled, budget = 0, self.chunk_steps
+        filled = 0
         while True:
             before = self._run.counts[STEPS]
             status, rows = self._integrate(times[filled:], Samples(*(array[filled:] for array in out)), budget)

@@ -33,11 +33,11 @@ import scipy.sparse as sp
 
 from dalembert.elements import coordinate, distance, lock, perpendicular
 from dalembert.errors import ModelError
-from dalembert.integrators.common import IntegrationError, Samples
+from dalembert.formulations.saddle import SaddleFormulation
+from dalembert.integrators.common import CHUNK_STEPS, IntegrationError, Samples
 from dalembert.integrators.problem import (
     Problem,
     Work,
-    accelerate,
     jacobian_values,
     linearise,
     look,
@@ -382,7 +382,10 @@ def _accept(problem: Problem, work: Work, track: Track, t1: float, h: float) -> 
 @inner
 def _restart(problem: Problem, work: Work, track: Track, t: float) -> float:
     """Take new accelerations behind a break point; return the residual of the saddle system."""
-    residual = accelerate(problem, work, t, track.q, track.v, track.vd, track.lam)
+    look(problem, work, t, track.q, track.v)
+    if linearise(problem, work) >= 0:
+        return np.inf
+    residual = solve_accelerations(problem, work, track.q, track.vd, track.lam)
     copy(track.a, track.vd)
     copy(track.vd_before, track.vd)
     copy(track.lam_before, track.lam)
@@ -542,6 +545,16 @@ class ImplicitIntegrator:
         self.track = _make_track(system)
 
     @property
+    def time(self) -> float:
+        """Time reached [s]."""
+        return float(self.track.clock[0])
+
+    @property
+    def step_size(self) -> float:
+        """Size of the next step [s]; of a fixed one if there is no error control."""
+        return float(self.track.clock[1])
+
+    @property
     def statistics(self) -> dict[str, float]:
         """Steps, rejected steps, iterations and factorisations so far."""
         labels = ("steps", "rejected_steps", "iterations", "factorisations")
@@ -553,25 +566,22 @@ class ImplicitIntegrator:
         track, c = self.track, self.coefficients
         track.clock[:] = (t, self.options.step, t, 0.0, 0.0)
         track.q[:], track.v[:] = q, v
-        if not accelerate(self.problem, self.work, t, track.q, track.v, track.vd, track.lam) < 1e-6:
-            self._explain(t)
-            raise IntegrationError(t, REASONS[NO_FACTORS], statistics=self.statistics)
-        track.a[:] = track.vd + (c.alpha_m - c.alpha_f) * self.options.step * self._jerk(t)
+        formulation = SaddleFormulation(self.system)
+        track.vd[:], track.lam[:], _ = formulation.solve(t, track.q, track.v)
+        track.a[:] = track.vd + (c.alpha_m - c.alpha_f) * self.options.step * self._jerk(formulation, t)
         track.vd_before[:], track.lam_before[:] = track.vd, track.lam
         track.counts[5] = 1.0
 
-    def _jerk(self, t: float) -> Array:
+    def _jerk(self, formulation: SaddleFormulation, t: float) -> Array:
         """Return v'' at the start by a central difference."""
         track, sides = self.track, []
         epsilon = 1e-3 * self.options.step
         for s in (epsilon, -epsilon):
             q = self.system.advance(track.q, s * track.v + 0.5 * s * s * track.vd)
-            a, lam = np.empty_like(track.vd), np.empty_like(track.lam)
-            accelerate(self.problem, self.work, t + s, q, track.v + s * track.vd, a, lam)
-            sides.append(a)
+            sides.append(formulation.solve(t + s, q, track.v + s * track.vd).acceleration)
         return np.asarray((sides[0] - sides[1]) / (2.0 * epsilon))
 
-    def run_chunk(self, times: Array, out: Samples, budget: int = 2000) -> int:
+    def run_chunk(self, times: Array, out: Samples, budget: int = CHUNK_STEPS) -> int:
         """Integrate until all `times` are reached and fill the rows of `out`; return the number of rows filled.
 
         It is smaller than ``len(times)`` only when the budget of steps is used up: call again with the rest.
@@ -590,12 +600,6 @@ class ImplicitIntegrator:
             time = float(self.track.clock[0])
             raise IntegrationError(time, REASONS[status], statistics=self.statistics, filled=filled)
         return filled
-
-    def _explain(self, t: float) -> None:
-        """Raise the error that the checked solver of the formulation has for this state, if it has one."""
-        from dalembert.formulations.saddle import accelerations
-
-        accelerations(self.system, t, self.track.q, self.track.v)
 
     def checkpoint(self) -> dict[str, Array]:
         """Return all that a bit-exact continuation needs."""

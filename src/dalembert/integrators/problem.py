@@ -3,11 +3,11 @@
 `Problem` is what does not change during a run, `Work` what every evaluation overwrites. The compiled functions below are the
 steps that all integrators are made of:
 
-    look(problem, work, t, q, v)                 laws, poses, velocities: everything else looks at these
-    linearise(problem, work)                     Jacobian A at the state looked at, into the saddle system
-    accelerate(problem, work, t, q, v, a, lam)   M v' + A^T lambda = f,  A v' = b''
-    project_velocity(problem, work, t, q, v)     the nearest v with A v = b'
-    project_position(problem, work, t, q)        the nearest q with phi = 0 (Masarati 2011, eq. 17)
+    look(problem, work, t, q, v)                      laws, poses, velocities: everything else looks at these
+    linearise(problem, work)                          Jacobian A at the state looked at, into the saddle system
+    solve_accelerations(problem, work, q, a, lam)     M v' + A^T lambda = f,  A v' = b''
+    project_velocity(problem, work, v)                the nearest v with A v = b'
+    project_position(problem, work, t, q, ...)        the nearest q with phi = 0 (Masarati 2011, eq. 17)
 
 "Nearest" is measured by the weights W of the saddle system in use: `work.saddle` has W = M, `work.metric` W = I with angles
 scaled by a length.
@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from dalembert.kernel.compile import compiled, inner
+from dalembert.kernel.compile import inner
 from dalembert.kernel.vec3 import Array, copy, load, load_matrix, mul
 from dalembert.linalg.pattern import Indices
 from dalembert.linalg.saddle import (
@@ -149,14 +149,13 @@ def make_work(system: System, problem: Problem) -> Work:
         zero=np.zeros(n),
         q=np.zeros(system.n_positions),
     )
-    look(problem, work, system.design.t, system.design.q, system.design.v)
-    jacobian_values(problem, work)
+    work.a_values[:] = system.jacobian_terms(system.design.t, system.design.q).ravel()[problem.entry]
     equilibrate(problem.plan, work.saddle, problem.mass, work.a_values)
     equilibrate(problem.plan, work.metric, problem.weight, work.a_values)
     return work
 
 
-@compiled
+@inner
 def look(problem: Problem, work: Work, t: float, q: Array, v: Array) -> None:
     """Set time, positions and velocities for all that follows."""
     assembly.set_time(problem.tables, t, work.now)
@@ -164,7 +163,7 @@ def look(problem: Problem, work: Work, t: float, q: Array, v: Array) -> None:
     assembly.set_velocities(v, work.now.poses)
 
 
-@compiled
+@inner
 def jacobian_values(problem: Problem, work: Work) -> None:
     """Compute the terms of A and its entries at the positions looked at."""
     assembly.jacobian(problem.tables, work.now, work.J)
@@ -173,7 +172,7 @@ def jacobian_values(problem: Problem, work: Work) -> None:
         work.a_values[e] = flat[problem.entry[e]]
 
 
-@compiled
+@inner
 def linearise(problem: Problem, work: Work) -> int:
     """Set up and factorise the saddle system with W = M at the positions looked at; -1 if all is well."""
     jacobian_values(problem, work)
@@ -181,7 +180,7 @@ def linearise(problem: Problem, work: Work) -> int:
     return factorize(problem.plan, work.saddle, problem.regularisation)
 
 
-@compiled
+@inner
 def linearise_metric(problem: Problem, work: Work) -> int:
     """Set up and factorise the saddle system with W = I at the positions looked at; -1 if all is well."""
     jacobian_values(problem, work)
@@ -222,16 +221,7 @@ def subtract_inertia(tables: Tables, a: Array, f: Array) -> None:
             f[6 * i + 3 + k] -= torque[k]
 
 
-@compiled
-def accelerate(problem: Problem, work: Work, t: float, q: Array, v: Array, a: Array, lam: Array) -> float:
-    """Write v' and lambda at a state; return the relative residual of the saddle system (infinity: no factors)."""
-    look(problem, work, t, q, v)
-    if linearise(problem, work) >= 0:
-        return np.inf
-    return solve_accelerations(problem, work, q, a, lam)
-
-
-@compiled
+@inner
 def solve_accelerations(problem: Problem, work: Work, q: Array, a: Array, lam: Array) -> float:
     """Write v' and lambda at the state looked at, with the factors of `linearise`; return the relative residual."""
     assembly.force(problem.tables, work.now, q[7 * (a.size // 6) :], work.f)
@@ -240,7 +230,7 @@ def solve_accelerations(problem: Problem, work: Work, q: Array, a: Array, lam: A
     return residual
 
 
-@compiled
+@inner
 def project_velocity(problem: Problem, work: Work, v: Array) -> float:
     """Replace v by the nearest with A v = b' (W = M) at the state looked at, with the factors of `linearise`.
 
@@ -259,7 +249,7 @@ def project_velocity(problem: Problem, work: Work, v: Array) -> float:
     return error
 
 
-@compiled
+@inner
 def project_position(problem: Problem, work: Work, t: float, q: Array, tolerance: float, most: int) -> tuple[float, int]:
     """Replace q by the nearest with phi(q, t) = 0 (W = I) by Newton's method (Masarati 2011, eq. 17).
 

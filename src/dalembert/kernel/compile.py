@@ -167,6 +167,8 @@ def _compile(function: Function, *, _nrt: bool = False, **options: bool) -> Func
     if keep:
         config.CACHE_DIR = str(cache_folder(path))  # read once, when the decorator makes its cache
     try:
-        return cast(Function, numba.njit(cache=keep, error_model="numpy", _nrt=_nrt, **options)(function))
+        return cast(
+            Function, numba.njit(cache=keep, error_model="numpy", _nrt=_nrt, **({"no_cfunc_wrapper": True} | options))(function)
+        )
     finally:
         config.CACHE_DIR = previous

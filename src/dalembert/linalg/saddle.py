@@ -694,6 +694,15 @@ class SaddleSolver:
             self._minimum_norm(lam)
         return SaddleSolution(x, lam, float(residual), int(passes), self._pivoting is not None)
 
+    def least_squares(self, f: Array, b: Array, *, passes: int = 3) -> Array:
+        """Return x after a few passes, without asking that all rows can be met: for corrections that are repeated.
+
+        Rows that contradict each other are met in the sense of least squares, measured by the scaled rows.
+        """
+        x, lam = np.empty(self.plan.n), np.empty(self.plan.m)
+        self._refine(_vector("f", f, self.plan.n), _vector("b", b, self.plan.m), x, lam, passes)
+        return x
+
     def _next_level(self) -> None:
         """Factorise with the next larger regularisation, at last with pivots."""
         self._pivoting = None

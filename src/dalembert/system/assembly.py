@@ -161,6 +161,12 @@ def coordinates(tables: Tables, poses: Any, last: Array, out: Array) -> None:
 
 
 @compiled
+def coordinate_gradient(joint: Any, poses: Any, row: Array) -> None:
+    """Write the gradient of the coordinate of one record, 12 numbers."""
+    coordinate.gradient(joint, poses, row)
+
+
+@compiled
 def force(tables: Tables, now: Now, last: Array, f: Array) -> None:
     """Write the force f of M v' + A^T lambda = f; the ground's six entries follow those of the bodies."""
     poses, work, exchange = now.poses, now.work, now.exchange

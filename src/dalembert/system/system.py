@@ -244,12 +244,26 @@ class System:
 
     def coordinate(self, joint: str, coordinate: str, q: Array) -> float:
         """Return the angle [rad], continuous over many turns, or the distance [m] of a joint."""
+        record = self._observer(joint, coordinate)
+        values = np.empty(self.tables.coordinates.size)
+        assembly.coordinates(self.tables, self._at(0.0, q).poses, self._last(q), values)
+        return float(values[record])
+
+    def coordinate_gradient(self, joint: str, coordinate: str, q: Array) -> Array:
+        """Return d(coordinate)/dd of a joint: the generalised force of a unit torque [N m] or force [N] along it."""
+        record = self.tables.coordinates[self._observer(joint, coordinate)]
+        row, gradient = np.zeros(12), np.zeros(self.n_velocities + 6)
+        assembly.coordinate_gradient(record, self._at(0.0, q).poses, row)
+        columns = self._body_columns[[record.body_1, record.body_2]].ravel()
+        np.add.at(gradient, columns, row)  # those of the ground are -1
+        return gradient[:-6]
+
+    def _observer(self, joint: str, coordinate: str) -> int:
+        """Return the record of a joint's coordinate."""
         known = [f"{j}.{c}" for j, c in self.layout.observers]
         if (joint, coordinate) not in self.layout.observers:
             raise ModelError(f"joint {joint!r}", f"it has no {coordinate!r}", nearest(f"{joint}.{coordinate}", known))
-        values = np.empty(self.tables.coordinates.size)
-        assembly.coordinates(self.tables, self._at(0.0, q).poses, self._last(q), values)
-        return float(values[self.layout.observers[joint, coordinate]])
+        return self.layout.observers[joint, coordinate]
 
     def frame(self, name: str, q: Array) -> tuple[Array, Array]:
         """Return position [m] and orientation (3x3) of a frame in the world."""
