@@ -55,6 +55,8 @@ __all__ = [
     "Polynomial",
     "Ramp",
     "Reaction",
+    "Run",
+    "Simulation",
     "SmoothStep",
     "SolveError",
     "Speed",
@@ -84,12 +86,15 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from dalembert.analysis.assemble import assemble
-    from dalembert.analysis.simulate import simulate
+    from dalembert.analysis.results import Run
+    from dalembert.analysis.simulate import Simulation, simulate
     from dalembert.integrators.implicit import generalized_alpha, hht_alpha
     from dalembert.io import load_model, model_schema, save_model
     from dalembert.io.results import load_run, save_run
 
 _LATE = {
+    "Run": "dalembert.analysis.results",
+    "Simulation": "dalembert.analysis.simulate",
     "assemble": "dalembert.analysis.assemble",
     "generalized_alpha": "dalembert.integrators.implicit",
     "hht_alpha": "dalembert.integrators.implicit",

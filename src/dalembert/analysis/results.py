@@ -2,81 +2,136 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from dalembert.analysis.uniqueness import unique_rows
 from dalembert.integrators.common import Samples
+from dalembert.integrators.observe import Observations
 from dalembert.kernel.vec3 import Array
+from dalembert.system import assembly
 from dalembert.system.system import System
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 AXES = ["x", "y", "z"]
 LEVELS = ["position", "velocity", "acceleration"]
 
 
-def dataset(system: System, times: Array, samples: Samples, attributes: dict[str, Any]) -> xr.Dataset:
-    """Return the samples of a run as a dataset."""
-    import xarray as xr
+class Run(xr.Dataset):  # type: ignore[no-untyped-call]
+    """The motion of a model: an xarray dataset that can also be plotted and turned into a table as a whole.
 
-    bodies = list(system.layout.bodies)
-    n, size = system.n_bodies, times.size
-    q = samples.q[:, : 7 * n].reshape(size, n, 7)
-    v = samples.v.reshape(size, n, 6)
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> model = da.Model("falling", gravity=(0, 0, -10.0))
+    >>> stone = model.body("stone", mass=1.0, inertia=(1, 1, 1))
+    >>> run = da.simulate(model, duration=1.0, output_step=0.5)
+    >>> run.position.sel(body="stone", axis="z").values.round(6).tolist()
+    [0.0, -1.25, -5.0]
+    >>> run.to_dataframe()["stone.velocity.z"].round(6).tolist()
+    [0.0, -5.0, -10.0]
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, data: xr.Dataset) -> Run:
+        """Return a dataset as a run."""
+        return cls(data.data_vars, coords=data.coords, attrs=data.attrs)
+
+    def to_dataframe(self, dim_order: Any = None) -> pd.DataFrame:
+        """Return a table with one row for each time and columns like ``"bob.position.x"``; xarray's own with `dim_order`."""
+        if dim_order is not None:
+            return super().to_dataframe(dim_order)
+        columns: dict[str, Array] = {}
+        for name, variable in self.data_vars.items():
+            if variable.dims[:1] == ("time",):
+                columns |= _columns(str(name), variable)
+        return pd.DataFrame(columns, index=pd.Index(self.time.values, name="time"))
+
+    @property
+    def plot(self) -> Any:  # type: ignore[override]
+        """The plots of xarray; called, it draws the run: places, energies, reactions, violations."""
+        return import_module("dalembert.view.run_plots").RunPlots(self)  # pictures are a layer above
+
+
+def _columns(name: str, variable: xr.DataArray) -> dict[str, Array]:
+    """Return the columns of a variable: element first, then quantity, then component."""
+    if variable.ndim == 1:
+        return {name: variable.values}
+    if variable.ndim == 2:
+        labels = variable[variable.dims[1]].values
+        return {f"{name}.{label}": variable.values[:, k] for k, label in enumerate(labels)}
+    elements, components = (variable[dimension].values for dimension in variable.dims[1:])
+    return {
+        f"{element}.{name}.{component}": variable.values[:, i, j]
+        for i, element in enumerate(elements)
+        for j, component in enumerate(components)
+    }
+
+
+def dataset(system: System, times: Array, samples: Samples, observed: Observations, attributes: dict[str, Any]) -> Run:
+    """Return the samples of a run, and what follows from them, as labelled data."""
+    variables = _motion(system, samples) | _joints(system, times, samples, observed) | _energies(observed)
+    variables["constraint_violation"] = (
+        ("time", "level"),
+        observed.violation,
+        {"meaning": "largest residual: m or sine of half an angle; m/s or rad/s; m/s2 or rad/s2"},
+    )
+    coordinates = {
+        "time": ("time", times, {"units": "s"}),
+        "body": list(system.layout.bodies),
+        "axis": AXES,
+        "quaternion": ["w", *AXES],
+        "joint": list(system.layout.joint_frames),
+        "coordinate": [f"{joint}.{name}" for joint, name in system.layout.observers],
+        "energy": list(assembly.ENERGIES[1:]),
+        "level": LEVELS,
+    }
+    title = {"title": system.name, "dalembert_version": version("dalembert")}
+    return Run(variables, coords=coordinates, attrs=title | attributes)
+
+
+def _motion(system: System, samples: Samples) -> dict[str, Any]:
+    n, size = system.n_bodies, len(samples.q)
+    q, v = samples.q[:, : 7 * n].reshape(size, n, 7), samples.v.reshape(size, n, 6)
     body_axis = ("time", "body", "axis")
-    variables = {
+    return {
         "position": (body_axis, q[..., :3], {"units": "m", "frame": "world"}),
         "orientation": (("time", "body", "quaternion"), q[..., 3:], {"units": "1", "order": "w, x, y, z", "frame": "world"}),
         "velocity": (body_axis, v[..., :3], {"units": "m/s", "frame": "world"}),
         "angular_velocity": (body_axis, v[..., 3:], {"units": "rad/s", "frame": "body"}),
-    } | _observations(system, times, samples)
-    coordinates = {
-        "time": ("time", times, {"units": "s"}),
-        "body": bodies,
-        "axis": AXES,
-        "quaternion": ["w", *AXES],
-        "joint": list(system.layout.joint_frames),
-        "level": LEVELS,
     }
-    title = {"title": system.name, "dalembert_version": version("dalembert")}
-    return xr.Dataset(variables, coords=coordinates, attrs=title | attributes)
 
 
-def _observations(system: System, times: Array, samples: Samples) -> dict[str, Any]:
-    """Return reactions, energies and constraint violations at each time."""
-    joints = list(system.layout.joint_frames)
-    force, torque = np.empty((times.size, len(joints), 3)), np.empty((times.size, len(joints), 3))
-    kinetic, potential = np.empty(times.size), np.empty(times.size)
-    violation = np.zeros((times.size, 3))
-    for k, t in enumerate(times):
-        q, v, a, lam = samples.q[k], samples.v[k], samples.a[k], samples.lam[k]
-        force[k], torque[k] = system.reactions(t, q, lam)
-        energy = system.energy(t, q, v)
-        kinetic[k], potential[k] = energy.kinetic, energy.potential
-        violation[k] = _violations(system, t, q, v, a)
+def _joints(system: System, times: Array, samples: Samples, observed: Observations) -> dict[str, Any]:
     of_joint = {"frame": "main frame F2 of the joint", "on": "driven body"}
-    unique = unique_rows(system, times[-1], samples.q[-1]) if times.size else np.ones(system.n_constraints, bool)
-    flags = [bool(np.all(unique[system.layout.joint_rows[joint]])) for joint in joints]
+    joint_axis = ("time", "joint", "axis")
+    records = [*system.layout.observers.values()]
+    angles = [name for _, name in system.layout.observers]
     return {
-        "joint_force": (("time", "joint", "axis"), force, {"units": "N"} | of_joint),
-        "joint_torque": (("time", "joint", "axis"), torque, {"units": "N m"} | of_joint),
-        "joint_unique": ("joint", np.array(flags, dtype=bool), {"meaning": "whether the reaction is unique (last time)"}),
-        "kinetic_energy": ("time", kinetic, {"units": "J"}),
-        "potential_energy": ("time", potential, {"units": "J"}),
-        "constraint_violation": (("time", "level"), violation, {"meaning": "largest residual of all constraints"}),
+        "joint_force": (joint_axis, observed.force, {"units": "N"} | of_joint),
+        "joint_torque": (joint_axis, observed.torque, {"units": "N m"} | of_joint),
+        "joint_unique": ("joint", _unique(system, times, samples), {"meaning": "whether the reaction is unique (last time)"}),
+        "joint_coordinate": (("time", "coordinate"), observed.coordinates[:, records], {"units": "rad (angle), m (distance)"}),
+        "coordinate_unit": ("coordinate", np.array(["rad" if name == "angle" else "m" for name in angles], dtype=str)),
     }
 
 
-def _violations(system: System, t: float, q: Array, v: Array, a: Array) -> tuple[float, float, float]:
-    if system.n_constraints == 0:
-        return 0.0, 0.0, 0.0
-    A = system.jacobian(t, q)
-    return (
-        float(np.abs(system.constraint(t, q)).max()),
-        float(np.abs(A @ v - system.velocity_right_side(t, q)).max()),
-        float(np.abs(A @ a - system.acceleration_right_side(t, q, v)).max()),
-    )
+def _unique(system: System, times: Array, samples: Samples) -> Array:
+    """Return for each joint whether its reaction is unique at the last time."""
+    unique = unique_rows(system, times[-1], samples.q[-1]) if times.size else np.ones(system.n_constraints, bool)
+    return np.array([bool(np.all(unique[system.layout.joint_rows[joint]])) for joint in system.layout.joint_frames], dtype=bool)
+
+
+def _energies(observed: Observations) -> dict[str, Any]:
+    kinetic, potentials = observed.energies[:, 0], observed.energies[:, 1:]
+    return {
+        "kinetic_energy": ("time", kinetic, {"units": "J"}),
+        "potential_energy": ("time", potentials.sum(axis=1), {"units": "J"}),
+        "potential_energy_of": (("time", "energy"), potentials, {"units": "J"}),
+    }

@@ -77,11 +77,17 @@ class Integrator(Protocol):
 
     Attributes
     ----------
+    method : str
     time, step_size : float
         Reached by the steps; of the next step [s].
     statistics : dict
         Steps, rejected steps, factorisations and what else the method counts.
     """
+
+    @property
+    def method(self) -> str:
+        """Return the name of the method, with its parameters."""
+        ...
 
     @property
     def time(self) -> float:

@@ -513,6 +513,11 @@ class ExplicitIntegrator:
         self._point = new_point(self._problem, system.n_positions)
 
     @property
+    def method(self) -> str:
+        """Name of the method."""
+        return f"dopri5, {FORMULATIONS[self._method.formulation]}"
+
+    @property
     def time(self) -> float:
         """Time reached by the steps [s]; at least that of the last sample."""
         return float(self._run.numbers[T])

@@ -26,6 +26,7 @@ algorithms in structural dynamics, Earthq. Eng. Struct. Dyn. 5 (1977).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -510,8 +511,10 @@ class ImplicitIntegrator:
         Keep K_c and the tangents of the forces in the iteration matrix; if not given, where there are springs or other forces.
     closing_projection : bool
         Project what is put out, so that velocities, accelerations and reactions satisfy the constraints to rounding.
-    largest_step, smallest_step : float
+    max_step, min_step : float
         Bounds for the error control [s].
+    breaks : iterable of float
+        Times to be hit [s]: where laws of time jump in a derivative.
     """
 
     def __init__(
@@ -525,8 +528,9 @@ class ImplicitIntegrator:
         newton_tolerance: float = 1e-9,
         tangents: bool | None = None,
         closing_projection: bool = True,
-        largest_step: float = math.inf,
-        smallest_step: float = 1e-10,
+        max_step: float = math.inf,
+        min_step: float = 1e-10,
+        breaks: Iterable[float] = (),
     ) -> None:
         if step is None and rtol + atol <= 0.0:
             raise ModelError("integrator", "neither a step nor a tolerance is given", "give step=... or rtol=...")
@@ -540,9 +544,15 @@ class ImplicitIntegrator:
         first = 1e-4 if step is None else step
         if rtol + atol > 0.0:
             atol = atol or 1e-3 * rtol
-        self.options = Options(newton_tolerance, first, largest_step, smallest_step, atol, rtol)
-        self.breaks = np.zeros(0)
+        self.options = Options(newton_tolerance, first, max_step, min_step, atol, rtol)
+        self.breaks = np.unique(np.asarray(list(breaks), float))
         self.track = _make_track(system)
+
+    @property
+    def method(self) -> str:
+        """Name of the method."""
+        parameters = ", ".join(f"{name} {value:.4g}" for name, value in self.coefficients._asdict().items())
+        return f"generalized-alpha, {parameters}"
 
     @property
     def time(self) -> float:

@@ -31,6 +31,7 @@ from dalembert.elements.formula import LawTables, evaluate
 from dalembert.kernel import vec3
 from dalembert.kernel.compile import compiled
 from dalembert.kernel.vec3 import Array, add, store, store_matrix
+from dalembert.linalg.pattern import Indices
 from dalembert.rotation.quaternion import advance as turned
 from dalembert.rotation.quaternion import load4, normalize, to_matrix
 
@@ -288,6 +289,50 @@ def right_sides(tables: Tables, now: Now, b1: Array, b2: Array) -> None:
         distance.right_sides(tables.distances[k], poses, now.laws, b1, b2)
     for k in range(tables.coordinates.shape[0]):
         coordinate.right_sides(tables.coordinates[k], poses, now.laws, b1, b2)
+
+
+REACTION = np.dtype(
+    [
+        ("body_1", np.intp),  # driven body
+        ("body_2", np.intp),  # main body
+        ("point_2", np.float64, 3),  # r_F2 in B2 [m]
+        ("rotation_2", np.float64, 9),  # F2 in B2
+    ],
+    align=True,
+)
+"""Where the wrench of a joint is shown."""
+
+
+@compiled
+def reactions(
+    places: Any, joint_of_term: Indices, term_row: Indices, poses: Any, J: Array, lam: Array, force: Array, torque: Array
+) -> None:
+    """Write force [N] and torque [N m] of each joint on its driven body, about the origin of F2 and in its axes.
+
+    They are -A^T lambda of the joint's own terms on that body; for a closed joint the torque is P(rho) times the multipliers
+    (Peng et al. 2024, appendix C), with the sign of the wrench on the body. Terms of couplings belong to no joint.
+    """
+    n = places.shape[0]
+    for k in range(n):
+        store(force[k], 0, vec3.ZERO)
+        store(torque[k], 0, vec3.ZERO)
+    for k in range(joint_of_term.size):
+        joint = joint_of_term[k]
+        if joint < n:
+            for i in range(3):
+                force[joint, i] -= lam[term_row[k]] * J[k, i]
+                torque[joint, i] -= lam[term_row[k]] * J[k, 3 + i]
+    for k in range(n):
+        place = places[k]
+        one, two = poses[place.body_1], poses[place.body_2]
+        R2 = vec3.load_matrix(two.rotation)
+        origin = add(vec3.load(two.position), vec3.mul(R2, vec3.load(place.point_2)))
+        F2 = vec3.matmul(R2, vec3.load_matrix(place.rotation_2))
+        world = vec3.load(force[k])
+        moment = vec3.mul(vec3.load_matrix(one.rotation), vec3.load(torque[k]))
+        moment = add(moment, vec3.cross(vec3.sub(vec3.load(one.position), origin), world))
+        store(force[k], 0, vec3.tmul(F2, world))
+        store(torque[k], 0, vec3.tmul(F2, moment))
 
 
 @compiled

@@ -140,7 +140,8 @@ class System:
         self.n_constraints = len(layout.rows)
         self._now = assembly.new_now(tables)
         self._body_columns = _columns_of_bodies(self.n_bodies)
-        self._joint_of_term = self._joints_of_terms()
+        self.joint_of_term = self._joints_of_terms()
+        self.reaction_places = self._places_of_reactions()
         self._mass = self._constant_mass()
         constraints = (tables.locks, tables.perpendiculars, tables.distances, tables.coordinates)
         self._n_constraint_blocks = sum(table.size for table in constraints)
@@ -282,25 +283,12 @@ class System:
         return Reaction(*(part[names.index(joint)] for part in self.reactions(t, q, multipliers)))
 
     def reactions(self, t: float, q: Array, multipliers: Array) -> tuple[Array, Array]:
-        """Return force [N] and torque [N m] of every joint on its driven body, in the axes of F2 and about its origin.
-
-        They are -A^T lambda of the joint's own terms on that body; for a closed joint the torque is P(rho) times the
-        multipliers (Peng et al. 2024, appendix C), with the sign of the wrench on the body.
-        """
-        n = len(self.layout.joint_frames)
-        wrench = np.zeros((n + 1, 6))  # the last one: couplings
-        terms = -np.asarray(multipliers, float)[self.layout.term_row, None] * self.jacobian_terms(t, q)[:, :6]
-        np.add.at(wrench, self._joint_of_term, terms)
-        force, torque_B1 = wrench[:n, :3], wrench[:n, 3:]
-        poses, ends = self._now.poses, np.array([*self.layout.joint_bodies.values()], dtype=np.intp).reshape(-1, 2)
-        R1, R2 = (np.reshape(poses.rotation[ends[:, k]], (n, 3, 3)) for k in (0, 1))
-        frames = self.layout.joint_frames.values()
-        position = np.array([p for p, _ in frames]).reshape(n, 3)
-        orientation = np.array([R for _, R in frames]).reshape(n, 3, 3)
-        arm = poses.position[ends[:, 0]] - poses.position[ends[:, 1]] - np.einsum("nij,nj->ni", R2, position)
-        torque = np.einsum("nij,nj->ni", R1, torque_B1) + np.cross(arm, force)
-        to_F2 = np.einsum("nij,njk->nki", R2, orientation)
-        return np.einsum("nij,nj->ni", to_F2, force), np.einsum("nij,nj->ni", to_F2, torque)
+        """Return force [N] and torque [N m] of every joint on its driven body, in the axes of F2 and about its origin."""
+        n, lam = self.reaction_places.size, np.ascontiguousarray(multipliers, float)
+        force, torque, J = np.empty((n, 3)), np.empty((n, 3)), self.jacobian_terms(t, q)
+        places, poses = self.reaction_places, self._now.poses
+        assembly.reactions(places, self.joint_of_term, self.layout.term_row, poses, J, lam, force, torque)
+        return force, torque
 
     # --- inside -------------------------------------------------------------------------------------------------------
 
@@ -338,6 +326,14 @@ class System:
         for number, joint in enumerate(self.layout.joint_frames):
             joint_of_row[self.layout.joint_rows[joint]] = number
         return joint_of_row[self.layout.term_row]
+
+    def _places_of_reactions(self) -> Any:
+        """Return where the wrench of each joint is shown."""
+        places = np.zeros(len(self.layout.joint_frames), assembly.REACTION).view(np.recarray)
+        for place, (joint, (position, orientation)) in zip(places, self.layout.joint_frames.items(), strict=True):
+            place.body_1, place.body_2 = self.layout.joint_bodies[joint]
+            place.point_2, place.rotation_2 = position, np.ravel(orientation)
+        return places
 
     def _constant_mass(self) -> csc_array:
         bodies = self.tables.bodies
