@@ -62,6 +62,8 @@ def errors_of_rod(step, coefficients, **options):
 def test_positions_velocities_and_reactions_are_of_second_order(coefficients, closing):
     coarse, fine = (errors_of_rod(h, coefficients, closing_projection=closing) for h in (2e-3, 1e-3))
     orders = np.log2(np.array(coarse) / fine)
+    if coefficients == hht_alpha(0.0) and not closing:  # no damping at all: multipliers are neutrally stable, no order holds
+        orders = orders[:2]
     assert np.all(orders > 1.9)
     assert np.all(orders < 2.2)
 
@@ -173,3 +175,18 @@ def test_a_force_that_fails_stops_the_motion_with_its_own_error():
     model.user_force("broken", force, bodies=("mass",))
     with pytest.raises((RuntimeError, da.ModelError, IntegrationError), match="no force any more"):
         da.simulate(model, duration=1.0, step=1e-2)
+
+
+def test_small_steps_of_a_redundant_linkage_keep_converging():
+    """A four-bar linkage of four hinges in space: rounding of phi / h^2 must not blow up what is not unique."""
+    model = da.Model("four bar", gravity=(0, 0, -9.81))
+    points = {"A": (0, 0, 0), "B": (0, 0, 0.1), "C": (0.35, 0, 0.28), "D": (0.4, 0, 0)}
+    for name, (a, b) in {"crank": "AB", "coupler": "BC", "rocker": "DC"}.items():
+        middle = (np.array(points[a]) + points[b]) / 2
+        model.body(name, mass=1.0, inertia=(1e-2, 1e-2, 1e-2), position=middle)
+    pairs = {"A": ("ground", "crank"), "B": ("crank", "coupler"), "C": ("coupler", "rocker"), "D": ("ground", "rocker")}
+    for name, pair in pairs.items():
+        model.revolute(name, *pair, at=points[name], axis=(0, 1, 0))
+    integrator, _ = integrate(da.build(model), [0.25], step=2e-5)
+    assert integrator.statistics["iterations"] / integrator.statistics["steps"] < 3.5
+    assert np.abs(integrator.track.lam).max() < 1e4  # what is unique stays below 1e2 N

@@ -12,8 +12,11 @@ gamma' = h gamma c:
     [ M + gamma' D + beta' K   A^T ] [ delta v'     ]   [ f - A^T lambda - M v' ]
     [ A                         0  ] [ delta lambda ] = [ -phi / beta'          ]
 
-so that scaling and conditioning do not depend on the step. The factors are kept as long as the iteration contracts well. D and
-K hold the tangents of forces and K_c; without stiff forces the iteration converges without them, and they are left out.
+so that scaling and conditioning do not depend on the step. With redundant rows, rounding of phi, divided by beta' and by the
+mu that regularises the matrix, strays into the multipliers that do nothing: mu is therefore not below
+`ROUNDING_OF_ROWS` / h^2, and a small part of mu lambda in the second row lets such multipliers decay. The factors are kept as
+long as the iteration contracts well. D and K hold the tangents of forces and K_c; without stiff forces the iteration converges
+without them, and they are left out.
 
 References
 ----------
@@ -67,6 +70,12 @@ from dalembert.system import assembly
 from dalembert.system.system import System
 
 DONE, BUDGET, REJECTED, NO_CONVERGENCE, NOT_FINITE, NO_FACTORS, STEP_TOO_SMALL = range(7)
+
+ROUNDING_OF_ROWS = 1e-15
+"""Allowed for in phi when mu is chosen."""
+
+DECAY = 0.01
+"""Part by which multipliers that do nothing decay in one iteration."""
 
 REASONS = {
     NO_CONVERGENCE: "Newton's method does not converge; take a smaller step",
@@ -258,8 +267,14 @@ def _set_trial(work: Work, track: Track, c: Coefficients, h: float) -> None:
     assembly.set_velocities(track.v1, work.now.poses)
 
 
+@inner
+def _regularisation(problem: Problem, h: float) -> float:
+    """Return mu (and eps) of the iteration matrix, scaled."""
+    return max(problem.regularisation, min(ROUNDING_OF_ROWS / (h * h), 1e-5))
+
+
 @inner_inlined
-def _residual(problem: Problem, work: Work, track: Track, inverse: float) -> None:
+def _residual(problem: Problem, work: Work, iteration: Iteration, track: Track, inverse: float, mu: float) -> None:
     """Write f - A^T lambda - M v' to ``work.f`` and -phi/beta' to ``work.phi``, at the trial."""
     tail = track.q1[7 * problem.tables.bodies.shape[0] :]
     assembly.force(problem.tables, work.now, tail, work.f)
@@ -267,11 +282,12 @@ def _residual(problem: Problem, work: Work, track: Track, inverse: float) -> Non
     subtract_inertia(problem.tables, track.vd1, work.f)
     assembly.constraint(problem.tables, work.now, tail, work.phi)
     for k in range(work.phi.size):
-        work.phi[k] *= -inverse
+        scale = iteration.saddle.scale[iteration.plan.place[track.v.size + k]]
+        work.phi[k] = -inverse * work.phi[k] + DECAY * mu / (scale * scale) * track.lam1[k]
 
 
 @inner
-def _renew(problem: Problem, work: Work, iteration: Iteration, track: Track, stiff: float, damp: float) -> int:
+def _renew(problem: Problem, work: Work, iteration: Iteration, track: Track, stiff: float, damp: float, mu: float) -> int:
     """Set up and factorise the iteration matrix at the trial; -1 if all is well."""
     jacobian_values(problem, work)
     size = problem.mass.size
@@ -289,7 +305,7 @@ def _renew(problem: Problem, work: Work, iteration: Iteration, track: Track, sti
     set_values(iteration.plan, iteration.saddle, iteration.entries, work.a_values)
     track.counts[3] += 1.0
     track.counts[5] = 0.0
-    return factorize(iteration.plan, iteration.saddle, problem.regularisation)
+    return factorize(iteration.plan, iteration.saddle, mu)
 
 
 @inner_inlined
@@ -298,13 +314,13 @@ def _newton(
 ) -> tuple[int, int]:
     """Iterate from the guess in v'_1 and lambda_1; return a status and the number of iterations."""
     ratio = (1.0 - c.alpha_f) / (1.0 - c.alpha_m)
-    stiff, damp = h * h * c.beta * ratio, h * c.gamma * ratio
+    stiff, damp, mu = h * h * c.beta * ratio, h * c.gamma * ratio, _regularisation(problem, h)
     n, before = track.v.size, np.inf
     _set_trial(work, track, c, h)
-    if track.counts[5] > 0.0 and _renew(problem, work, iteration, track, stiff, damp) >= 0:
+    if track.counts[5] > 0.0 and _renew(problem, work, iteration, track, stiff, damp, mu) >= 0:
         return NO_FACTORS, 0
     for k in range(1, 11):
-        _residual(problem, work, track, 1.0 / stiff)
+        _residual(problem, work, iteration, track, 1.0 / stiff, mu)
         solve_refined(iteration.plan, iteration.saddle, work.f[:n], work.phi, track.delta, track.dlam, 1, False)
         change = 0.0
         for i in range(n):

@@ -62,22 +62,30 @@ def save_run(run: xr.Dataset, path: str | Path, *, model_text: str = "", checkpo
     """
     target = Path(path)
     check_writable(target)
-    run = run.assign_attrs(model=model_text) if model_text else run
+    content = _netcdf(run.assign_attrs(model=model_text) if model_text else run, checkpoint)
     handle, name = _temporary(target)
-    os.close(handle)
     try:
-        run.to_netcdf(name, engine="h5netcdf")
-        if checkpoint is not None:
-            _as_dataset(checkpoint).to_netcdf(name, engine="h5netcdf", group=CHECKPOINT, mode="a")
-        with open(name, "rb") as file:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
             os.fsync(file.fileno())
         os.replace(name, target)
-    except (OSError, RuntimeError) as error:  # HDF5 raises either
+    except OSError as error:
         kept = "; what was saved there before is untouched" if target.exists() else ""
-        raise NotSavedError(f"{target}: the run could not be saved ({error}); is the disk full?{kept}") from error
+        raise NotSavedError(f"{target}: the run could not be saved ({error.strerror}); is the disk full?{kept}") from error
     finally:
         Path(name).unlink(missing_ok=True)
     return target
+
+
+def _netcdf(run: xr.Dataset, checkpoint: Mapping[str, Array] | None) -> memoryview:
+    """Return the content of the file; made in memory, because HDF5 itself crashes when the disk is full."""
+    import xarray as xr
+
+    groups = {"/": xr.Dataset(run.data_vars, coords=run.coords, attrs=run.attrs)}
+    if checkpoint is not None:
+        groups[CHECKPOINT] = _as_dataset(checkpoint)
+    return xr.DataTree.from_dict(groups).to_netcdf(engine="h5netcdf")
 
 
 def load_run(path: str | Path) -> Run:
