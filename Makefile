@@ -52,7 +52,11 @@ coverage: $(VENV)/.installed-test
 search: $(VENV)/.installed-test
 	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest tests --quiet --numprocesses auto
 
-bench: $(VENV)/.installed-test
+$(VENV)/.installed-peers: $(VENV)/.installed-test
+	$(PIP) install --constraint constraints.txt --editable '.[peers]'
+	@touch $@
+
+bench: $(VENV)/.installed-peers
 	$(BIN)/python benchmarks/run.py
 
 # Renews constraints.txt from a fresh environment.

@@ -74,6 +74,9 @@ DONE, BUDGET, REJECTED, NO_CONVERGENCE, NOT_FINITE, NO_FACTORS, STEP_TOO_SMALL =
 ROUNDING_OF_ROWS = 1e-15
 """Allowed for in phi when mu is chosen."""
 
+ROUNDING_OF_PLACES = 2e-14
+"""Of places relative to the largest one, as velocities feel it in one step: some hundred units of rounding."""
+
 DECAY = 0.01
 """Part by which multipliers that do nothing decay in one iteration."""
 
@@ -96,6 +99,8 @@ class Coefficients(NamedTuple):
 
 def generalized_alpha(spectral_radius: float = 0.9) -> Coefficients:
     """Return the parameters with a given spectral radius at infinity, from 0 (all damped) to 1 (no damping).
+
+    Without any damping the multipliers are only neutrally stable: rounding adds up in long runs. 0.9 damps little.
 
     Examples
     --------
@@ -353,17 +358,27 @@ def _guess(track: Track, h: float) -> None:
         track.lam1[i] = track.lam[i] + s * (track.lam[i] - track.lam_before[i])
 
 
+@inner_inlined
+def _reachable(track: Track, tolerance: float, h: float) -> float:
+    """Return the tolerance of velocities, not below what rounding of the positions leaves of it in a step of h."""
+    largest = 0.0
+    for i in range(track.q.size // 7):
+        for k in range(3):
+            largest = max(largest, abs(track.q[7 * i + k]))
+    return max(tolerance, ROUNDING_OF_PLACES * largest / h)
+
+
 @inner
 def _attempt(
     problem: Problem, work: Work, iteration: Iteration, track: Track, c: Coefficients, tolerance: float, t1: float, h: float
 ) -> int:
     """Try one step, with old factors first if there are any; return a status."""
     assembly.set_time(problem.tables, t1, work.now)
-    status, iterations, fresh = NO_CONVERGENCE, 0, False
+    status, iterations, fresh, reachable = NO_CONVERGENCE, 0, False, _reachable(track, tolerance, h)
     while status != DONE and not fresh:
         fresh = track.counts[5] > 0.0
         _guess(track, h)
-        status, iterations = _newton(problem, work, iteration, track, c, tolerance, h)
+        status, iterations = _newton(problem, work, iteration, track, c, reachable, h)
         if status != DONE or (iterations > 4 and not fresh):
             track.counts[5] = 1.0
     return status
