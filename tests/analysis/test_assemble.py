@@ -95,3 +95,23 @@ def test_motions_that_contradict_each_other_in_their_velocities_are_refused():
         model.motion(f"drive {name}", name, "angle", da.Polynomial((0.0, rate)))
     with pytest.raises(da.SolveError, match=r"no velocities satisfy the constraints: .*Rx.* contradict others by"):
         da.assemble(da.build(model))
+
+
+def test_velocities_of_a_redundant_linkage_survive_rounding():
+    """A parallelogram of four hinges in space, drawn with the velocities of its motion: 1 m/s of the coupler."""
+    model = da.Model("parallelogram")
+    for name, place, velocity, rate in (
+        ("left", (0, 0.5, 0), (0.5, 0, 0), -1.0),
+        ("right", (1, 0.5, 0), (0.5, 0, 0), -1.0),
+        ("top", (0.5, 1, 0), (1, 0, 0), 1e-16),
+    ):
+        model.body(name, mass=1.0, inertia=(1, 1, 1), position=place, velocity=velocity, angular_velocity=(0, 0, rate))
+    for name, main, driven, at in (
+        ("A", "ground", "left", (0, 0, 0)),
+        ("B", "left", "top", (0, 1, 0)),
+        ("C", "top", "right", (1, 1, 0)),
+        ("D", "ground", "right", (1, 0, 0)),
+    ):
+        model.revolute(name, main, driven, at=at, axis=(0, 0, 1))
+    system = da.build(model)
+    assert np.allclose(da.assemble(system).v, system.design.v, atol=1e-14)

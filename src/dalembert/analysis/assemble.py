@@ -18,6 +18,9 @@ LARGEST_TURN = 0.5
 
 ITERATIONS = 100
 
+ROUNDING, CONTRADICTION = 1e-13, 1e-9
+"""Errors of velocities, relative to the largest one: not worth a correction, and not yet a contradiction of redundant rows."""
+
 
 class AssemblyError(SolveError):
     """The joints cannot be closed.
@@ -155,15 +158,17 @@ def _velocities(system: System, t: float, q: Array) -> Array:
     """Return the velocities nearest to those drawn, measured by M, with A v = b'."""
     v = system.design.v
     A, b = system.jacobian(t, q), system.velocity_right_side(t, q)
-    error = b - A @ v
-    if _largest(error) == 0.0:
+    error, size = b - A @ v, max(_largest(v), _largest(b))
+    if _largest(error) <= ROUNDING * size:
         return v.copy()
-    M = system.mass()
+    M, zero = system.mass(), np.zeros(v.size)
     solver = SaddleSolver(M, A)
     solver.factorize(M.data, A.data)
     try:
-        return np.asarray(v + solver.solve(np.zeros(v.size), error).x)
+        return np.asarray(v + solver.solve(zero, error).x)
     except InconsistentConstraintsError as contradiction:
+        if contradiction.mismatch <= CONTRADICTION * size:
+            return np.asarray(v + solver.least_squares(zero, error))
         rows = ", ".join(f"'{system.row_names[row]}'" for row in contradiction.rows[:8])
         raise SolveError(
             f"no velocities satisfy the constraints: the motions prescribed at {rows} contradict others "
