@@ -58,6 +58,11 @@ class SaddleFormulation:
         self.system = system
         self._solver = SaddleSolver(system.mass(0.0, system.design.q), system.jacobian(0.0, system.design.q))
 
+    @property
+    def redundant(self) -> bool:
+        """Whether constraint rows depended on each other at the last state."""
+        return self._solver.redundant
+
     def solve(self, t: float, q: Array, v: Array) -> Accelerations:
         """Return v' and lambda at a state.
 

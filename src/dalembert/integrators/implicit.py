@@ -12,11 +12,16 @@ gamma' = h gamma c:
     [ M + gamma' D + beta' K   A^T ] [ delta v'     ]   [ f - A^T lambda - M v' ]
     [ A                         0  ] [ delta lambda ] = [ -phi / beta'          ]
 
-so that scaling and conditioning do not depend on the step. With redundant rows, rounding of phi, divided by beta' and by the
-mu that regularises the matrix, strays into the multipliers that do nothing: mu is therefore not below
-`ROUNDING_OF_ROWS` / h^2, and a small part of mu lambda in the second row lets such multipliers decay. The factors are kept as
-long as the iteration contracts well. D and K hold the tangents of forces and K_c; without stiff forces the iteration converges
-without them, and they are left out.
+so that scaling and conditioning do not depend on the step. The factors are kept as long as the iteration contracts well. D and
+K hold the tangents of forces and K_c; without stiff forces the iteration converges without them, and they are left out.
+
+Redundant rows cannot meet the rounding of phi, which divided by beta' and by the mu that regularises the matrix would stray
+into the multipliers that do nothing, and would act as soon as A is not that of the kept factors. So their right side is
+replaced by what they can meet, A x with the x of a first solve, and a small part of mu lambda lets such multipliers decay.
+
+Where the iteration fails with fresh factors, a singular position is near, as a rule: the flat position of a parallelogram,
+where one more row becomes redundant. For some steps the rows then are a little soft, ``phi = -beta' mu lambda``: a violation
+of some 1e-10 of the lengths, through which the inertia carries the mechanism.
 
 References
 ----------
@@ -60,6 +65,7 @@ from dalembert.linalg.saddle import (
     SaddleWork,
     allocate_work,
     analyse_saddle,
+    constraint_product,
     equilibrate,
     factorize,
     set_values,
@@ -71,11 +77,11 @@ from dalembert.system.system import System
 
 DONE, BUDGET, REJECTED, NO_CONVERGENCE, NOT_FINITE, NO_FACTORS, STEP_TOO_SMALL = range(7)
 
-ROUNDING_OF_ROWS = 1e-15
-"""Allowed for in phi when mu is chosen."""
-
 ROUNDING_OF_PLACES = 2e-14
 """Of places relative to the largest one, as velocities feel it in one step: some hundred units of rounding."""
+
+SOFT, SOFT_STEPS = 1e-6, 20.0
+"""mu of the soft rows near singular positions, and for how many steps."""
 
 DECAY = 0.01
 """Part by which multipliers that do nothing decay in one iteration."""
@@ -136,7 +142,8 @@ class Track(NamedTuple):
     clock : array
         t, step for the next attempt, start of the interval under way, steps done in it, step of the last success.
     counts : array
-        Steps, rejected steps, iterations, factorisations, residuals; 1 if the factors are to be renewed.
+        Steps, rejected steps, iterations, factorisations, residuals; 1 if the factors are to be renewed; 1 if rows are
+        redundant; steps for which rows stay soft.
     q, v, a, vd, lam, vd_before, lam_before : array
         At the end of the last step, and one step before.
     q1, v1, a1, vd1, lam1, d, delta, dlam : array
@@ -272,14 +279,8 @@ def _set_trial(work: Work, track: Track, c: Coefficients, h: float) -> None:
     assembly.set_velocities(track.v1, work.now.poses)
 
 
-@inner
-def _regularisation(problem: Problem, h: float) -> float:
-    """Return mu (and eps) of the iteration matrix, scaled."""
-    return max(problem.regularisation, min(ROUNDING_OF_ROWS / (h * h), 1e-5))
-
-
 @inner_inlined
-def _residual(problem: Problem, work: Work, iteration: Iteration, track: Track, inverse: float, mu: float) -> None:
+def _residual(problem: Problem, work: Work, track: Track, inverse: float) -> None:
     """Write f - A^T lambda - M v' to ``work.f`` and -phi/beta' to ``work.phi``, at the trial."""
     tail = track.q1[7 * problem.tables.bodies.shape[0] :]
     assembly.force(problem.tables, work.now, tail, work.f)
@@ -287,12 +288,26 @@ def _residual(problem: Problem, work: Work, iteration: Iteration, track: Track, 
     subtract_inertia(problem.tables, track.vd1, work.f)
     assembly.constraint(problem.tables, work.now, tail, work.phi)
     for k in range(work.phi.size):
-        scale = iteration.saddle.scale[iteration.plan.place[track.v.size + k]]
-        work.phi[k] = -inverse * work.phi[k] + DECAY * mu / (scale * scale) * track.lam1[k]
+        work.phi[k] *= -inverse
 
 
 @inner
-def _renew(problem: Problem, work: Work, iteration: Iteration, track: Track, stiff: float, damp: float, mu: float) -> int:
+def _correct(problem: Problem, work: Work, iteration: Iteration, track: Track) -> None:
+    """Solve for the corrections of v' and lambda with the factors at hand."""
+    plan, saddle, n, soft = iteration.plan, iteration.saddle, track.v.size, track.counts[7] > 0.0
+    if track.counts[6] > 0.0 and not soft:  # redundant rows
+        solve_refined(plan, saddle, work.f[:n], work.phi, track.delta, track.dlam, 1, track.counts[6] < 0.0)
+        constraint_product(plan, saddle, track.delta, work.phi)
+    if track.counts[6] > 0.0 or soft:
+        mu = SOFT if soft else DECAY * problem.regularisation
+        for k in range(work.phi.size):
+            scale = saddle.scale[plan.place[n + k]]
+            work.phi[k] += mu / (scale * scale) * track.lam1[k]
+    solve_refined(plan, saddle, work.f[:n], work.phi, track.delta, track.dlam, 1, track.counts[6] < 0.0)
+
+
+@inner
+def _renew(problem: Problem, work: Work, iteration: Iteration, track: Track, stiff: float, damp: float) -> int:
     """Set up and factorise the iteration matrix at the trial; -1 if all is well."""
     jacobian_values(problem, work)
     size = problem.mass.size
@@ -310,6 +325,7 @@ def _renew(problem: Problem, work: Work, iteration: Iteration, track: Track, sti
     set_values(iteration.plan, iteration.saddle, iteration.entries, work.a_values)
     track.counts[3] += 1.0
     track.counts[5] = 0.0
+    mu = SOFT if track.counts[7] > 0.0 else problem.regularisation
     return factorize(iteration.plan, iteration.saddle, mu)
 
 
@@ -319,14 +335,14 @@ def _newton(
 ) -> tuple[int, int]:
     """Iterate from the guess in v'_1 and lambda_1; return a status and the number of iterations."""
     ratio = (1.0 - c.alpha_f) / (1.0 - c.alpha_m)
-    stiff, damp, mu = h * h * c.beta * ratio, h * c.gamma * ratio, _regularisation(problem, h)
+    stiff, damp = h * h * c.beta * ratio, h * c.gamma * ratio
     n, before = track.v.size, np.inf
     _set_trial(work, track, c, h)
-    if track.counts[5] > 0.0 and _renew(problem, work, iteration, track, stiff, damp, mu) >= 0:
+    if track.counts[5] > 0.0 and _renew(problem, work, iteration, track, stiff, damp) >= 0:
         return NO_FACTORS, 0
     for k in range(1, 11):
-        _residual(problem, work, iteration, track, 1.0 / stiff, mu)
-        solve_refined(iteration.plan, iteration.saddle, work.f[:n], work.phi, track.delta, track.dlam, 1, False)
+        _residual(problem, work, track, 1.0 / stiff)
+        _correct(problem, work, iteration, track)
         change = 0.0
         for i in range(n):
             track.vd1[i] += track.delta[i]
@@ -375,7 +391,11 @@ def _attempt(
     """Try one step, with old factors first if there are any; return a status."""
     assembly.set_time(problem.tables, t1, work.now)
     status, iterations, fresh, reachable = NO_CONVERGENCE, 0, False, _reachable(track, tolerance, h)
-    while status != DONE and not fresh:
+    while status != DONE:
+        if fresh and track.counts[7] > 0.0:
+            break
+        if fresh:
+            track.counts[7] = SOFT_STEPS
         fresh = track.counts[5] > 0.0
         _guess(track, h)
         status, iterations = _newton(problem, work, iteration, track, c, reachable, h)
@@ -409,6 +429,10 @@ def _accept(problem: Problem, work: Work, track: Track, t1: float, h: float) -> 
     track.clock[0], track.clock[4] = t1, h
     track.clock[3] += 1.0
     track.counts[0] += 1.0
+    if track.counts[7] > 0.0:
+        track.counts[7] -= 1.0
+        if track.counts[7] == 0.0:
+            track.counts[5] = 1.0
 
 
 @inner
@@ -611,7 +635,7 @@ class ImplicitIntegrator:
         track.vd[:], track.lam[:], _ = formulation.solve(t, track.q, track.v)
         track.a[:] = track.vd + (c.alpha_m - c.alpha_f) * self.options.step * self._jerk(formulation, t)
         track.vd_before[:], track.lam_before[:] = track.vd, track.lam
-        track.counts[5] = 1.0
+        track.counts[5], track.counts[6] = 1.0, float(formulation.redundant)
 
     def _jerk(self, formulation: SaddleFormulation, t: float) -> Array:
         """Return v'' at the start by a central difference."""
@@ -659,7 +683,7 @@ class ImplicitIntegrator:
 
 def _make_track(system: System) -> Track:
     nq, n, m = system.n_positions, system.n_velocities, system.n_constraints
-    sizes = (5, 6, nq, n, n, n, m, n, m, nq, n, n, n, m, n, n, m)
+    sizes = (5, 8, nq, n, n, n, m, n, m, nq, n, n, n, m, n, n, m)
     return Track(*(np.zeros(size) for size in sizes))
 
 

@@ -378,6 +378,22 @@ def _subtract_product(plan: SaddlePlan, values: Array, y: Array, out: Array) -> 
 
 
 @compiled
+def constraint_product(plan: SaddlePlan, work: SaddleWork, x: Array, out: Array) -> None:
+    """Write A x, with the A of `set_values`: a right side that redundant rows can meet; overwrites ``work.step``."""
+    product, begin = work.step, plan.m_row.size
+    for i in range(product.size):
+        product[i] = 0.0
+    for k in range(plan.n):
+        i = plan.place[k]
+        product[i] = x[k] / work.scale[i]
+    for e in range(plan.a_row.size):  # a row's own place is not read as a column
+        product[plan.a_row[e]] += work.values[begin + e] * product[plan.a_col[e]]
+    for k in range(plan.m):
+        i = plan.place[plan.n + k]
+        out[k] = product[i] / work.scale[i]
+
+
+@compiled
 def _residual(plan: SaddlePlan, work: SaddleWork) -> float:
     """Set ``work.residual = rhs - K0 y``; return the largest term of M x."""
     copy(work.residual, work.rhs)
