@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from dalembert.errors import ModelError, SolveError, nearest
 from dalembert.kernel.vec3 import Array
 from dalembert.linalg.saddle import InconsistentConstraintsError, SaddleSolver
+from dalembert.system.protocol import MechanicalSystem
 from dalembert.system.state import State
 from dalembert.system.system import System
 
@@ -45,7 +46,7 @@ class AssemblyError(SolveError):
 
 
 def assemble(
-    system: System,
+    system: MechanicalSystem,
     *,
     t: float = 0.0,
     hold: Iterable[str] = (),
@@ -59,11 +60,11 @@ def assemble(
 
     Parameters
     ----------
-    system : System
+    system : MechanicalSystem
     t : float
         [s].
     hold : iterable of str
-        Bodies (``"crank"``) and joint coordinates (``"hinge.angle"``) that keep their drawn values.
+        Bodies (``"crank"``) and joint coordinates (``"hinge.angle"``) of a multibody system that keep their drawn values.
     length : float
         Arm at which a rotation counts like a displacement in "nearest" [m].
     tolerance : float
@@ -85,7 +86,7 @@ def assemble(
     """
     correction = _Correction(system, list(hold), length)
     q = system.design.q
-    residual = system.constraint(t, q)
+    residual = _holonomic(system, system.constraint(t, q))
     for _ in range(ITERATIONS):
         if _largest(residual) <= tolerance:
             break
@@ -94,7 +95,9 @@ def assemble(
             break
         q, residual = trial, after
     if _largest(residual) > 100.0 * tolerance * max(1.0, np.abs(q).max(initial=0.0)):
-        row = int(np.argmax(np.abs(residual)))
+        worst = int(np.argmax(np.abs(residual)))
+        row = int(np.flatnonzero(system.holonomic)[worst])
+        residual = system.constraint(t, q)
         raise AssemblyError(system.row_names[row], abs(float(residual[row])), State(t, q, system.design.v))
     return State(t, q, _velocities(system, t, q))
 
@@ -102,14 +105,16 @@ def assemble(
 class _Correction:
     """The smallest displacement d with A d = -phi that leaves what is held: W d + A^T mu = 0."""
 
-    def __init__(self, system: System, hold: list[str], length: float) -> None:
+    def __init__(self, system: MechanicalSystem, hold: list[str], length: float) -> None:
         self.system = system
         self.held = [self._held(name) for name in hold]
-        self._W = sp.diags_array(np.where(np.arange(system.n_velocities) % 6 < 3, 1.0, length**2)).tocoo()
+        self._W = sp.diags_array(np.where(system.rotational, length**2, 1.0)).tocoo()
         self._solver = SaddleSolver(self._W, self._rows(system.design.t, system.design.q))
 
     def _held(self, name: str) -> int | tuple[str, str]:
         """Return the number of a body, or a joint and its coordinate."""
+        if not isinstance(self.system, System):
+            raise ModelError(f"held coordinate {name!r}", "this system has no bodies and joints", "leave `hold` out")
         layout = self.system.layout
         if name in layout.bodies:
             return layout.bodies.index(name)
@@ -122,9 +127,10 @@ class _Correction:
     def _rows(self, t: float, q: Array) -> sp.csc_array:
         """Return A, and below it the rows of what is held."""
         system, n = self.system, self.system.n_velocities
-        rows = [system.jacobian(t, q)]
+        rows = [holonomic_rows(system, system.jacobian(t, q))]
         for held in self.held:
             if isinstance(held, tuple):
+                assert isinstance(system, System)
                 rows.append(sp.csr_array(system.coordinate_gradient(*held, q)[None, :]))
             else:
                 rows.append(sp.csr_array((np.ones(6), (np.arange(6), np.arange(6 * held, 6 * held + 6))), shape=(6, n)))
@@ -137,38 +143,48 @@ class _Correction:
             self._solver = SaddleSolver(self._W, A)
         self._solver.factorize(self._W.data, A.data, check=False)
         b = np.concatenate([-residual, np.zeros(A.shape[0] - residual.size)])
-        d = self._solver.least_squares(np.zeros(A.shape[1]), b)
-        turn = np.linalg.norm(d.reshape(-1, 6)[:, 3:], axis=1).max(initial=0.0)
+        d = self._solver.least_squares(np.zeros(A.shape[1]), b).x
+        turn = _largest(d[self.system.rotational])
         step = min(1.0, LARGEST_TURN / turn) if turn > 0.0 else 1.0
         size = np.linalg.norm(residual)
         for _ in range(12):
             trial = self.system.advance(q, step * d)
-            after = self.system.constraint(t, trial)
+            after = _holonomic(self.system, self.system.constraint(t, trial))
             if np.linalg.norm(after) < size:
                 return trial, after
             step *= 0.5
         return q, residual
 
 
+def holonomic_rows(system: MechanicalSystem, A: sp.csc_array) -> sp.csc_array:
+    """Return the rows of A that restrict positions."""
+    return A if system.holonomic.all() else A.tocsr()[np.flatnonzero(system.holonomic)].tocsc()
+
+
+def _holonomic(system: MechanicalSystem, phi: Array) -> Array:
+    """Return the entries of phi that restrict positions."""
+    return np.asarray(phi[system.holonomic])
+
+
 def _largest(values: Array) -> float:
     return float(np.abs(values).max(initial=0.0))
 
 
-def _velocities(system: System, t: float, q: Array) -> Array:
+def _velocities(system: MechanicalSystem, t: float, q: Array) -> Array:
     """Return the velocities nearest to those drawn, measured by M, with A v = b'."""
     v = system.design.v
     A, b = system.jacobian(t, q), system.velocity_right_side(t, q)
     error, size = b - A @ v, max(_largest(v), _largest(b))
     if _largest(error) <= ROUNDING * size:
         return v.copy()
-    M, zero = system.mass(), np.zeros(v.size)
+    M, zero = system.mass(t, q), np.zeros(v.size)
     solver = SaddleSolver(M, A)
     solver.factorize(M.data, A.data)
     try:
         return np.asarray(v + solver.solve(zero, error).x)
     except InconsistentConstraintsError as contradiction:
         if contradiction.mismatch <= CONTRADICTION * size:
-            return np.asarray(v + solver.least_squares(zero, error))
+            return np.asarray(v + solver.least_squares(zero, error).x)
         rows = ", ".join(f"'{system.row_names[row]}'" for row in contradiction.rows[:8])
         raise SolveError(
             f"no velocities satisfy the constraints: the motions prescribed at {rows} contradict others "

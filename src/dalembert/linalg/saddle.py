@@ -43,6 +43,7 @@ applications of the proximal point algorithm in convex programming, Math. Oper. 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -56,7 +57,7 @@ from dalembert.errors import SolveError
 from dalembert.kernel.compile import compiled
 from dalembert.kernel.vec3 import Array, copy
 from dalembert.linalg.ordering import Index
-from dalembert.linalg.sparse_lu import LuPlan, allocate, analyse_lu, solve_ordered
+from dalembert.linalg.sparse_lu import LuPlan, allocate, analyse_lu, count_negative_pivots, solve_ordered
 from dalembert.linalg.sparse_lu import factorize as factorize_lu
 
 REGULARISATION = 1e-10
@@ -196,11 +197,19 @@ def analyse_saddle(M: Any, A: Any) -> SaddlePlan:
         that `set_values` takes; several entries at one place are added.
     """
     m_entries, a_entries = _entries(M), _entries(A)
-    (m, n), size = a_entries.shape, sum(a_entries.shape)
+    n = a_entries.shape[1]
     if m_entries.shape != (n, n):
         raise ValueError(f"M is {m_entries.shape}, but A has {n} columns")
-    m_row, m_col = m_entries.row.astype(np.intp), m_entries.col.astype(np.intp)
-    a_row, a_col = a_entries.row.astype(np.intp) + n, a_entries.col.astype(np.intp)
+    places = [np.asarray(part, dtype=np.int32).tobytes() for one in (m_entries, a_entries) for part in (one.row, one.col)]
+    return _analyse(a_entries.shape, *places)
+
+
+@functools.lru_cache(maxsize=8)
+def _analyse(shape: tuple[int, int], *places: bytes) -> SaddlePlan:
+    """Return the plan for the places of the entries of M and A; analyses of one model meet the same patterns again."""
+    (m, n), size = shape, sum(shape)
+    m_row, m_col, a_row, a_col = (np.frombuffer(part, dtype=np.int32).astype(np.intp) for part in places)
+    a_row = a_row + n
     diagonal = np.arange(size)
     number_m, number_a = np.arange(m_row.size), np.arange(a_row.size) + m_row.size
     lu = analyse_lu(
@@ -710,14 +719,24 @@ class SaddleSolver:
             self._minimum_norm(lam)
         return SaddleSolution(x, lam, float(residual), int(passes), self._pivoting is not None)
 
-    def least_squares(self, f: Array, b: Array, *, passes: int = 3) -> Array:
-        """Return x after a few passes, without asking that all rows can be met: for corrections that are repeated.
+    def least_squares(self, f: Array, b: Array, *, passes: int = 3) -> SaddleSolution:
+        """Return the solution after a few passes, without asking that all rows can be met: for corrections that are repeated.
 
         Rows that contradict each other are met in the sense of least squares, measured by the scaled rows.
         """
         x, lam = np.empty(self.plan.n), np.empty(self.plan.m)
-        self._refine(_vector("f", f, self.plan.n), _vector("b", b, self.plan.m), x, lam, passes)
-        return x
+        residual, made = self._refine(_vector("f", f, self.plan.n), _vector("b", b, self.plan.m), x, lam, passes)
+        return SaddleSolution(x, lam, float(residual), int(made), self._pivoting is not None)
+
+    def negative_directions(self) -> int:
+        """Return on how many independent directions with A x = 0 a symmetric M is negative, by the signs of the pivots.
+
+        Sylvester's law of inertia: the factors of the symmetric matrix [M, A^T; A, -mu] have m negative pivots for the rows, and one
+        more for each such direction. Directions on which M is zero count as positive.
+        """
+        if self._pivoting is not None:
+            raise SolveError("the signs of the pivots are not known: the saddle system needed a search for pivots")
+        return count_negative_pivots(self.plan.lu, self.work.store) - self.plan.m
 
     def _next_level(self) -> None:
         """Factorise with the next larger regularisation, at last with pivots."""

@@ -229,6 +229,18 @@ def factorize(plan: LuPlan, values: Array, store: Array) -> int:
     return -1
 
 
+@compiled
+def count_negative_pivots(plan: LuPlan, store: Array) -> int:
+    """Return the number of negative pivots: that of negative eigenvalues, if the matrix is symmetric (Sylvester)."""
+    count = 0
+    for k in range(plan.first.size - 1):
+        size = plan.row_start[k + 1] - plan.row_start[k]
+        for p in range(plan.first[k + 1] - plan.first[k]):
+            if store[plan.store_start[k] + p * size + p] < 0.0:
+                count += 1
+    return count
+
+
 @inlined
 def _product(a: Array, b: Array) -> float:
     """Return the inner product of a with the first entries of b, in four sums that do not wait for each other."""

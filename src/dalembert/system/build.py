@@ -29,7 +29,7 @@ from dalembert.elements.spring import SPRING, SpringDamper
 from dalembert.elements.user_force import USER_FORCE, UserForce, UserForceSource
 from dalembert.errors import ModelError
 from dalembert.kernel.vec3 import Array
-from dalembert.rotation.quaternion import Quaternion, from_rotation, load4, multiply, to_rotation
+from dalembert.rotation.quaternion import Quaternion, from_rotation, load4, multiply, to_matrix
 from dalembert.system import assembly
 from dalembert.system.assembly import Tables
 from dalembert.system.model import Force, Model
@@ -105,8 +105,7 @@ class _Builder:
     def _add_joint(self, joint: Joint) -> None:
         motions = {m.row: m for m in self.model.motions.values() if m.joint == joint.name}
         ends = self._ends(joint)
-        orientation_2 = joint.frames(self._place_for(joint.element))[1]
-        self.joint_frames[joint.name] = (ends["point_2"], self._frame_in_body(joint.main, orientation_2))
+        self.joint_frames[joint.name] = (ends["point_2"], np.reshape(to_matrix(load4(ends["quaternion_2"])), (3, 3)))
         self.joint_rows[joint.name] = []
         if joint.kind.rod:
             self._add_rod(joint, ends, motions)
@@ -422,7 +421,7 @@ def _table(dtype: Any, records: list[dict[str, Any]]) -> Any:
 
 
 def _x_axis(rho: Array) -> Array:
-    return np.asarray(to_rotation(rho).as_matrix()[:, 0])
+    return np.array(to_matrix(load4(rho))[::3])
 
 
 def _scalar_of_relative(body_1: Quaternion, frame_1: Array, body_2: Quaternion, frame_2: Array) -> float:

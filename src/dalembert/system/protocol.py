@@ -29,6 +29,8 @@ class MechanicalSystem(Protocol):
         As the user described it, not yet assembled.
     holonomic : array of bool, shape (n_constraints,)
         Which rows of A come from a phi(t, q) = 0; the others restrict velocities only, and their phi is zero.
+    rotational : array of bool, shape (n_velocities,)
+        Which entries of d are small rotations [rad]: no step of an iteration should turn far.
     row_names, velocity_names : tuple of str
         How errors call the constraint rows and the entries of v.
     """
@@ -42,6 +44,11 @@ class MechanicalSystem(Protocol):
     @property
     def holonomic(self) -> NDArray[np.bool_]:
         """Return which rows come from a phi(t, q) = 0."""
+        ...
+
+    @property
+    def rotational(self) -> NDArray[np.bool_]:
+        """Return which entries of v are angular velocities [rad/s], and of d small rotations."""
         ...
 
     @property
@@ -84,6 +91,10 @@ class MechanicalSystem(Protocol):
 
     def damping(self, t: float, q: Array, v: Array) -> csc_array:
         """Return D = -df/dv."""
+        ...
+
+    def inertia_stiffness(self, t: float, q: Array, a: Array) -> csc_array:
+        """Return d(M a)/dd at constant a; zero for rigid bodies, whose M is constant."""
         ...
 
     def transport(self, v: Array) -> csc_array:

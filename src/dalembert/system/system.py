@@ -159,6 +159,11 @@ class System:
         return np.ones(self.n_constraints, dtype=bool)
 
     @property
+    def rotational(self) -> NDArray[np.bool_]:
+        """Which entries of v are angular velocities: the last three of each body."""
+        return np.arange(self.n_velocities) % 6 >= 3
+
+    @property
     def row_names(self) -> tuple[str, ...]:
         """Constraint rows as errors call them: ``"hinge.x"``."""
         return self.layout.rows
@@ -171,6 +176,10 @@ class System:
     def mass(self, t: float = 0.0, q: Array | None = None) -> csc_array:
         """Return M [kg], [kg m2]; constant in this basis."""
         return self._mass
+
+    def inertia_stiffness(self, t: float, q: Array, a: Array) -> csc_array:
+        """Return d(M a)/dd: zero, because M is constant in this basis."""
+        return csc_array((self.n_velocities, self.n_velocities))
 
     def transport(self, v: Array) -> csc_array:
         """Return N of dv = d' + N d: w_B x d for the rotations, because d turns with the body (Peng et al. 2024, K_i)."""
@@ -245,10 +254,13 @@ class System:
 
     def coordinate(self, joint: str, coordinate: str, q: Array) -> float:
         """Return the angle [rad], continuous over many turns, or the distance [m] of a joint."""
-        record = self._observer(joint, coordinate)
+        return float(self.coordinates(q)[self._observer(joint, coordinate)])
+
+    def coordinates(self, q: Array) -> Array:
+        """Return the coordinate of each record of the family `coordinate`; `layout.observers` says which is which."""
         values = np.empty(self.tables.coordinates.size)
         assembly.coordinates(self.tables, self._at(0.0, q).poses, self._last(q), values)
-        return float(values[record])
+        return values
 
     def coordinate_gradient(self, joint: str, coordinate: str, q: Array) -> Array:
         """Return d(coordinate)/dd of a joint: the generalised force of a unit torque [N m] or force [N] along it."""

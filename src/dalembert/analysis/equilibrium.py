@@ -1,0 +1,326 @@
+"""Static equilibrium: positions and multipliers with ``A^T lambda = f(t, q, 0)`` and ``phi(t, q) = 0``.
+
+Newton's method on both together, with the tangent stiffness of the joints in K (Peng et al. 2024, section 4.1), damped by inertia:
+
+    [ K + M / tau^2   A^T ] [ d      ]   [ f    ]
+    [ A                0  ] [ lambda ] = [ -phi ]
+
+It starts from the assembled position and the multipliers of the mass-weighted least-squares fit of f by A^T lambda, those of the first instant after the
+release; without them K_c were zero and the matrix of a mechanism without springs singular. No body turns by more than half
+a radian in a step. tau is a time: a step goes about where the bodies would be after it if they started from rest (pseudo-transient continuation, Kelley
+and Keyes 1998). It begins at ten times the time in which the released bodies would turn by a radian, so that Newton's method hardly feels it and goes
+to the nearest equilibrium, also an unstable one, and grows as the residual falls; where that fails, it begins smaller.
+
+``stable=True`` wants a minimum of the energy. tau is then kept so small that K + M/tau^2, made symmetric, is positive definite on what the joints leave
+(the signs of the pivots tell), so that every step goes downhill; a saddle that was met is left by a push. Among the ways to a minimum (energy descent,
+pseudo-time, continuation) this one needs no energy function, which dampers, drives and users' forces have none of, and ends
+with the same quadratic convergence.
+
+References
+----------
+C. T. Kelley, D. E. Keyes, Convergence analysis of pseudo-transient continuation, SIAM J. Numer. Anal. 35 (1998).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from dalembert.analysis.assemble import assemble
+from dalembert.analysis.hold import held_forces, with_holds
+from dalembert.analysis.pencil import Motion, pencil_at
+from dalembert.analysis.rest import Equilibrium, rest_of
+from dalembert.analysis.stability import stability
+from dalembert.errors import ModelError, SolveError
+from dalembert.formulations.saddle import SaddleFormulation
+from dalembert.kernel.vec3 import Array
+from dalembert.linalg.combination import CombinationSolver
+from dalembert.linalg.saddle import SaddleSolver
+from dalembert.system.build import build
+from dalembert.system.model import Model
+from dalembert.system.protocol import MechanicalSystem
+from dalembert.system.state import State
+
+LARGEST_TURN = 0.5
+"""Largest rotation in one iteration [rad]."""
+
+FIRST_TAUS = (10.0, 1.0, 0.1)
+"""tau at the start, in units of the time in which the released bodies turn by a radian: one after the other."""
+
+ITERATIONS = 80
+"""For each of them."""
+
+SOLVED = 1e-9
+"""Relative residual of a linear system that is good enough for a step."""
+
+SMALL, EXACT = 1e-8, 1e-11  # a correction after which Newton's method is at rounding; a force that is left, relative
+
+
+class EquilibriumError(SolveError):
+    """No equilibrium was found.
+
+    Attributes
+    ----------
+    state : State
+        The best one: with the smallest residual.
+    multipliers : array
+    residual : float
+        Its largest unbalanced force or torque [N], [N m].
+    worst : str
+        The equation with this residual: ``"body 'bob' (z)"``.
+    iterations : int
+    """
+
+    def __init__(self, best: _Point, worst: str, iterations: int, reason: str) -> None:
+        self.state = State(best.t, best.q, np.zeros(best.r.size))
+        self.multipliers = best.lam
+        self.residual = float(np.abs(best.r).max(initial=0.0))
+        self.worst = worst
+        self.iterations = iterations
+        super().__init__(
+            f"no equilibrium was found in {iterations} iterations: {worst} is left with {self.residual:.3g} N or N m unbalanced; {reason}"
+        )
+
+
+class _Point(NamedTuple):
+    """A position with multipliers, and what they leave unbalanced: r = f - A^T lambda."""
+
+    t: float
+    q: Array
+    lam: Array
+    f: Array
+    phi: Array
+    A: sp.csc_array
+    r: Array
+    size: float
+
+
+def equilibrium(
+    model: Model | MechanicalSystem,
+    *,
+    t: float = 0.0,
+    stable: bool = False,
+    hold: Mapping[str, float | None] | None = None,
+    start: State | None = None,
+) -> Equilibrium:
+    """Return an equilibrium near the design position, or near a given state.
+
+    Parameters
+    ----------
+    model : Model or MechanicalSystem
+    t : float
+        Time at which laws, drives and loads are looked at [s].
+    stable : bool
+        Look for a stable one; the nearest otherwise, stable or not.
+    hold : mapping, optional
+        What is held, and where (None: as drawn). ``{"hinge.angle": 0.3}`` a joint coordinate [rad], [m]; ``{"wheel.z": 0.4}`` a world
+        coordinate of a body's centre or of a frame [m]; ``{"crank": None}`` a whole body. The forces that this needs
+        are in the result's `held`.
+    start : State, optional
+        Where to begin, instead of the design position.
+
+    Raises
+    ------
+    AssemblyError
+        If the joints cannot be closed.
+    EquilibriumError
+        If no equilibrium is found, with the best state.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> model = da.Model("pendulum", gravity=(0, 0, -9.81))
+    >>> bob = model.body("bob", mass=15.0, position=(2.0, 0, -3.4641016151377544))
+    >>> hinge = model.revolute("hinge", model.ground, bob, axis=(0, 1, 0))
+    >>> rest = equilibrium(model)
+    >>> rest.stable, rest.position.sel(body="bob").values.round(9).tolist()
+    (True, [-0.0, 0.0, -4.0])
+    """
+    if hold and not isinstance(model, Model):
+        raise ModelError("equilibrium", "`hold` needs a model, not a system that is already built", "give the model")
+    held = with_holds(model, hold) if hold and isinstance(model, Model) else None
+    system: MechanicalSystem = build(held.model if held else model) if isinstance(model, Model) else model
+    begin = _assembled(system, t, start)
+    search = _Search(system, t, stable)
+    point, iterations = search.run(begin.q)
+    return _result(system, point, iterations, held_forces(held, system, point) if held else {})
+
+
+def _assembled(system: MechanicalSystem, t: float, start: State | None) -> State:
+    if start is None:
+        return assemble(system, t=t)
+    if start.q.shape != system.design.q.shape:
+        raise ModelError("start", f"its q has {start.q.size} numbers, the system {system.n_positions}", "give a state of this model")
+    return start
+
+
+class _Search:
+    """Newton's method with pseudo-transient continuation."""
+
+    def __init__(self, system: MechanicalSystem, t: float, stable: bool) -> None:
+        self.system, self.t, self.stable = system, t, stable
+        self.rest = np.zeros(system.n_velocities)
+        self.M = system.mass(t, system.design.q)
+        self.extent = _extent(system)
+        self.scale = np.where(system.rotational, 1.0, self.extent)  # of displacements; forces count with it as an arm
+        self._combination: CombinationSolver | None = None
+        self.iterations = 0
+
+    def run(self, q: Array) -> tuple[_Point, int]:
+        """Return the equilibrium and the number of iterations."""
+        first, turning_time = self._released(q)
+        best, reason = first, ""
+        for factor in FIRST_TAUS[1:] if self.stable else FIRST_TAUS:
+            point, reason = self._attempt(first, factor * turning_time)
+            if not reason:
+                return point, self.iterations
+            best = min(best, point, key=self._size_of)
+        row = int(np.argmax(np.abs(best.r)))
+        raise EquilibriumError(best, self.system.velocity_names[row], self.iterations, reason)
+
+    def _released(self, q: Array) -> tuple[_Point, float]:
+        """Return the point at q with the multipliers at the instant of its release, and the time of the first radian."""
+        A, f = self.system.jacobian(self.t, q), self.system.force(self.t, q, self.rest)
+        solver = SaddleSolver(self.M, A)
+        solver.factorize(self.M.data, A.data, check=False)
+        released = solver.least_squares(f, np.zeros(A.shape[0]), passes=6)
+        speed = float(np.abs(released.x / self.scale).max(initial=0.0))
+        return self._point(q, released.lam), 1.0 / np.sqrt(speed) if speed > 1e-12 else np.inf
+
+    def _point(self, q: Array, lam: Array) -> _Point:
+        system = self.system
+        A, f = system.jacobian(self.t, q), system.force(self.t, q, self.rest)
+        phi = np.where(system.holonomic, system.constraint(self.t, q), 0.0)
+        pull = A.T @ lam
+        size = float(max(np.abs(f).max(initial=0.0), np.abs(pull).max(initial=0.0)))
+        return _Point(self.t, q, lam, f, phi, A, f - pull, size)
+
+    def _size_of(self, point: _Point) -> float:
+        """Return the size of the residual, forces counted with the arm of the model's extent."""
+        return float(np.linalg.norm(point.r * self.scale))
+
+    def _attempt(self, point: _Point, tau: float) -> tuple[_Point, str]:
+        """Return the equilibrium, or the best point and why it is none."""
+        best, size, idle, pushes = point, self._size_of(point), 0, 0
+        for _ in range(ITERATIONS):
+            self.iterations += 1
+            d, lam, tau = self._newton(point, tau)
+            if not np.isfinite(d).all():
+                return best, "the stiffness is singular there"
+            step = self._step(d)
+            trial = self._point(self.system.advance(point.q, step * d), point.lam + step * (lam - point.lam))
+            now = self._size_of(trial)
+            if self._is_at_rest(trial, d):
+                if not self.stable or pushes == 10 or self._is_minimum(trial):
+                    return trial, ""
+                pushes += 1
+                trial, tau = self._pushed(trial, pushes), min(tau, self._released(trial.q)[1])
+                now = self._size_of(trial)
+            elif now > 10.0 * size and step == 1.0 and not self.stable:
+                tau = 0.25 * (tau if np.isfinite(tau) else self._released(point.q)[1])
+                continue
+            idle = 0 if now < 0.99 * self._size_of(best) else idle + 1
+            best = min(best, trial, key=self._size_of)
+            if idle > 25 and not self.stable:
+                break
+            tau *= 3.0 if self.stable else float(np.clip(size / max(now, 1e-300), 0.5, 10.0))
+            point, size = trial, now
+        return best, self._why(best)
+
+    def _newton(self, point: _Point, tau: float) -> tuple[Array, Array, float]:
+        """Return displacement, multipliers and the tau that was used."""
+        K = self.system.stiffness(self.t, point.q, self.rest, point.lam)
+        parts = [sp.csc_array(K.T), K, self.M] if self.stable else [K, self.M]
+        half = [0.5, 0.5] if self.stable else [1.0]
+        if self._combination is None or not self._combination.fits(parts):
+            self._combination = CombinationSolver(parts, point.A)
+        combination = self._combination
+        for _ in range(40):
+            combination.factorize(parts, [*half, 1.0 / tau**2], point.A)
+            solution = combination.solver.least_squares(point.f, -point.phi, passes=8)
+            if solution.residual <= SOLVED and (not self.stable or _is_positive(combination)):
+                break
+            tau = min(tau, self._slowest(K)) / 3.0  # inertia helps, if K alone is not positive or has no good pivots
+        return solution.x, solution.lam, tau
+
+    def _slowest(self, K: sp.csc_array) -> float:
+        """Return a time that is long beside that of the stiffness."""
+        size = float(np.abs(K.data).max(initial=0.0) / max(np.abs(self.M.data).max(initial=0.0), 1e-300))
+        return 1e3 / np.sqrt(max(size, 1e-300))
+
+    def _step(self, d: Array) -> float:
+        """Return how much of a displacement is taken: half a radian, and the extent of the model, at the most."""
+        turn = float(np.abs(d[self.system.rotational]).max(initial=0.0))
+        way = float(np.abs(d[~self.system.rotational]).max(initial=0.0))
+        return min(1.0, LARGEST_TURN / max(turn, 1e-300), 2.0 * self.extent / max(way, 1e-300))
+
+    def _is_at_rest(self, point: _Point, d: Array) -> bool:
+        """Return whether the last correction was small, and little is left open or unbalanced."""
+        small = float(np.abs(d / self.scale).max(initial=0.0)) <= SMALL
+        balanced = float(np.abs(point.r).max(initial=0.0)) <= EXACT * point.size
+        closed = float(np.abs(point.phi).max(initial=0.0)) <= EXACT * max(1.0, self.extent)
+        return small and balanced and closed
+
+    def _is_minimum(self, point: _Point) -> bool:
+        motion = Motion(self.t, point.q, self.rest, self.rest, point.lam)
+        return stability(pencil_at(self.system, motion)).unstable == 0
+
+    def _pushed(self, point: _Point, number: int) -> _Point:
+        """Return a point beside a saddle: what a small random push of all bodies leads to."""
+        push = 1e-3 * np.random.default_rng(number).standard_normal(point.r.size) * self.scale
+        solver = SaddleSolver(self.M, point.A)
+        solver.factorize(self.M.data, point.A.data, check=False)
+        d = solver.least_squares(self.M @ push, np.zeros(point.phi.size)).x
+        return self._point(self.system.advance(point.q, d), point.lam)
+
+    def _why(self, best: _Point) -> str:
+        """Say what probably prevents an equilibrium."""
+        K = self.system.stiffness(self.t, best.q, self.rest, best.lam)
+        motion = Motion(self.t, best.q, self.rest, self.rest, best.lam)
+        if stability(pencil_at(self.system, motion)).neutral and float(np.abs(best.r).max(initial=0.0)) > 1e-6 * best.size:
+            return "nothing holds it there: a spring, a joint or a counterforce is missing, or the force should not act"
+        if not np.abs(K.data).any():
+            return "there is no stiffness at all"
+        return "begin nearer to it, give start=..., or try stable=True"
+
+
+def _is_positive(combination: CombinationSolver) -> bool:
+    """Return whether the matrix that was factorised is positive on what the joints leave."""
+    try:
+        return combination.solver.negative_directions() == 0
+    except SolveError:  # pivots were searched: it is not
+        return False
+
+
+def _extent(system: MechanicalSystem) -> float:
+    """Return the size of a model: the largest of its coordinates that are lengths, from the first body on [m]."""
+    q, n = system.design.q, int(system.rotational.sum()) // 3
+    if not n or q.size < 7 * n or system.n_velocities != 6 * n:
+        return 1.0
+    places = q[: 7 * n].reshape(n, 7)[:, :3]
+    size = float(np.abs(places - places.mean(axis=0)).max() + np.abs(places.mean(axis=0)).max())
+    return size if size > 0.0 else 1.0
+
+
+def _result(system: MechanicalSystem, point: _Point, iterations: int, held: dict[str, float]) -> Equilibrium:
+    """Return the equilibrium with the smallest multipliers, and what a small push does."""
+    rest = np.zeros(system.n_velocities)
+    try:
+        lam = SaddleFormulation(system).solve(point.t, point.q, rest).multipliers
+    except SolveError:  # massless and held by springs alone: at rest all the same
+        lam = point.lam
+    motion = Motion(point.t, point.q, rest, rest, lam)
+    found = stability(pencil_at(system, motion))
+    residual = float(np.abs(point.f - point.A.T @ lam).max(initial=0.0))
+    attributes: dict[str, Any] = {
+        "converged": True,
+        "iterations": iterations,
+        "residual": residual,
+        "stable": found.unstable == 0,
+        "unstable_directions": found.unstable,
+        "neutral_directions": found.neutral,
+    }
+    return rest_of(system, motion, attributes, held)

@@ -1,0 +1,148 @@
+"""Small motions about a state: the matrices of Peng et al. 2024, eqs. (7) to (10), for any mechanical system.
+
+    M d'' + D d' + K d + A^T dl = 0,      A d = 0
+
+d is a small displacement, and the velocities change by ``dv = d' + N(v) d`` (protocol.py), so that with the tangents of the system,
+K_f + K_c = d(A^T lambda - f)/dd and D_f = -df/dv,
+
+    D = D_f + M N(v)                                                  gyroscopic terms
+    K = K_f + K_c + K_i,   K_i = D_f N(v) + M N(v') + d(M v')/dd      inertial terms
+
+Coordinates. About a state of rest, d is what the rest of the library calls a displacement: in the axes of the world, rotations in those of
+the body. About a steady motion the matrices have to be constant, or their eigenvalues mean nothing, and in axes that turn with the
+bodies A is not (a wheel's hub turns under it). Then d = T e with e in axes that turn with a common angular velocity W: the world's (W = 0) for bodies of
+revolution, those of the rotor for a rotor that is not round in bearings that are. `axes` says which; `is_steady` tells whether
+the choice was right.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from dalembert.errors import ModelError
+from dalembert.formulations.saddle import SaddleFormulation
+from dalembert.kernel.vec3 import Array
+from dalembert.system.protocol import MechanicalSystem
+from dalembert.system.system import System
+
+STEADY = 1e-3
+"""Largest change of the matrices in the time in which a body turns by one radian, relative to their size."""
+
+
+class Pencil(NamedTuple):
+    """The matrices of small motions about one state.
+
+    Attributes
+    ----------
+    M, D, K : sparse array, shape (n, n)
+        [kg], [N s/m], [N/m] and so on.
+    A : sparse array, shape (m, n)
+        Rows of the constraints.
+    T : sparse array, shape (n, n)
+        d = T e: from the coordinates of the pencil to displacements.
+    """
+
+    M: sp.csc_array
+    D: sp.csc_array
+    K: sp.csc_array
+    A: sp.csc_array
+    T: sp.csc_array
+
+
+class Motion(NamedTuple):
+    """A state with its accelerations and multipliers."""
+
+    t: float
+    q: Array
+    v: Array
+    a: Array
+    lam: Array
+
+
+def motion_at(system: MechanicalSystem, t: float, q: Array, v: Array) -> Motion:
+    """Return a state with the accelerations and multipliers that it has."""
+    solution = SaddleFormulation(system).solve(t, q, v)
+    return Motion(t, q, v, solution.acceleration, solution.multipliers)
+
+
+def pencil_at(system: MechanicalSystem, at: Motion, *, with_constraints: bool = True, axes: Array | None = None) -> Pencil:
+    """Return the pencil of small motions about a state.
+
+    Parameters
+    ----------
+    system : MechanicalSystem
+    at : Motion
+    with_constraints : bool
+        With K_c; without it, for comparison only.
+    axes : array, optional
+        Angular velocity of the axes of e in the world [rad/s]: bodies and joints only. Displacements d themselves if not given.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> model = da.Model("pendulum", gravity=(0, 0, -10.0))
+    >>> bob = model.body("bob", mass=2.0, position=(0, 0, -4.0))
+    >>> hinge = model.revolute("hinge", model.ground, bob, axis=(0, 1, 0))
+    >>> system = da.build(model)
+    >>> swing = np.array([1.0, 0, 0, 0, -0.25, 0])  # one metre at a length of 4 m
+    >>> round(float(swing @ pencil_at(system, motion_at(system, 0.0, system.design.q, system.design.v)).K @ swing), 9)  # m g / L
+    5.0
+    """
+    t, q, v, a, lam = at
+    M, N = system.mass(t, q), system.transport(v)
+    D_f = system.damping(t, q, v)
+    D = D_f + M @ N
+    K = system.stiffness(t, q, v, lam, with_constraints=with_constraints)
+    if v.any() or a.any():
+        K = K + D_f @ N + M @ system.transport(a) + system.inertia_stiffness(t, q, a)
+    A = system.jacobian(t, q)
+    if axes is None:
+        return Pencil(M, sp.csc_array(D), sp.csc_array(K), A, sp.eye_array(v.size, format="csc"))
+    if not isinstance(system, System):
+        raise ModelError("axes", "turning axes need bodies", "leave them out for systems of your own equations")
+    T, T1, T2 = _turning(system, at, np.asarray(axes, float))
+    Tt = T.T.tocsc()
+    return Pencil(
+        Tt @ M @ T, Tt @ (2.0 * M @ T1 + D @ T), Tt @ (M @ T2 + D @ T1 + K @ T), sp.csc_array(A @ T), T
+    )  # fmt: skip
+
+
+def _turning(system: System, at: Motion, W: Array) -> tuple[sp.csc_array, sp.csc_array, sp.csc_array]:
+    """Return T, T' and T'' of d = T e: positions S e, rotations R^T S e, with S' = tilde(W) S and S = 1 now."""
+    from dalembert.rotation.quaternion import to_rotation
+
+    turn = _tilde(W)
+    blocks: list[list[Array]] = [[], [], []]
+    rates, accelerations = at.v.reshape(-1, 6)[:, 3:], at.a.reshape(-1, 6)[:, 3:]
+    for k in range(system.n_bodies):
+        Rt = to_rotation(at.q[7 * k + 3 : 7 * k + 7]).as_matrix().T
+        w, alpha = _tilde(rates[k]), _tilde(accelerations[k])
+        first = -w @ Rt  # (R^T)' = -tilde(w) R^T
+        second = (w @ w - alpha) @ Rt
+        blocks[0] += [np.eye(3), Rt]
+        blocks[1] += [turn, first + Rt @ turn]
+        blocks[2] += [turn @ turn, second + 2.0 * first @ turn + Rt @ turn @ turn]
+    T, T1, T2 = (sp.block_diag(group, format="csc") for group in blocks)
+    return sp.csc_array(T), sp.csc_array(T1), sp.csc_array(T2)
+
+
+def _tilde(a: Array) -> Array:
+    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
+
+
+def is_steady(system: MechanicalSystem, at: Motion, pencil: Pencil, axes: Array | None = None) -> bool:
+    """Return whether the pencil stays as it is along the motion."""
+    speed = float(np.abs(at.v[system.rotational]).max(initial=0.0))
+    if not at.v.any():
+        return True
+    dt = 1e-4 / max(speed, 1e-3)
+    q = system.advance(at.q, dt * (at.v + 0.5 * dt * at.a))
+    later = pencil_at(system, motion_at(system, at.t + dt, q, at.v + dt * at.a), axes=axes)
+    return all(_size(x - y) <= STEADY * 1e-4 * max(_size(x), 1e-12) for x, y in zip(pencil[:4], later[:4], strict=True))
+
+
+def _size(matrix: sp.csc_array) -> float:
+    return float(abs(matrix).max()) if matrix.nnz else 0.0

@@ -1,0 +1,73 @@
+"""An equilibrium as labelled data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from dalembert.analysis.pencil import Motion
+from dalembert.analysis.results import Run, dataset
+from dalembert.integrators.common import Samples
+from dalembert.integrators.observe import Observations
+from dalembert.kernel.vec3 import Array
+from dalembert.system.protocol import MechanicalSystem
+from dalembert.system.state import State
+from dalembert.system.system import System
+
+
+class Equilibrium(Run):
+    """A state of rest: what a run holds, at one time, and how it was found.
+
+    Attributes
+    ----------
+    converged, stable : bool
+        Only found equilibria are returned; stable ones come back after any small push.
+    iterations : int
+    residual : float
+        Largest force or torque that is left unbalanced [N], [N m].
+    unstable_directions, neutral_directions : int
+        Independent directions in which a push runs away, or is not answered.
+    """
+
+    __slots__ = ()
+
+    @property
+    def state(self) -> State:
+        """The state, for `simulate(..., start=...)`, `modes(..., state=...)` and so on."""
+        q = np.array(self.q.values)
+        return State(float(self.attrs["time"]), q, np.zeros(int(self.attrs["velocities"])))
+
+    @property
+    def held(self) -> dict[str, float]:
+        """Forces [N] and torques [N m] that hold what was to be held."""
+        names = [str(name) for name in self.coords["held"].values] if "held" in self.coords else []
+        return dict(zip(names, self.holding_force.values.tolist(), strict=True)) if names else {}
+
+
+def rest_of(system: MechanicalSystem, at: Motion, attributes: dict[str, Any], held: dict[str, float]) -> Equilibrium:
+    """Return an equilibrium as labelled data."""
+    if isinstance(system, System):
+        samples = Samples(at.q[None], at.v[None], at.a[None], at.lam[None])
+        times = np.array([at.t])
+        data: xr.Dataset = dataset(system, times, samples, _observe(system, at), {}).isel(time=0, drop=True)
+    else:
+        data = xr.Dataset(attrs={"title": system.name})
+    variables: dict[str, tuple[str, Array]] = {"q": ("entry", at.q), "multipliers": ("row", at.lam)}
+    data = data.assign(variables).assign_coords(row=list(system.row_names))
+    if held:
+        data = data.assign(holding_force=("held", np.array(list(held.values())))).assign_coords(held=list(held))
+    bookkeeping = {"time": at.t, "velocities": at.v.size}
+    return Equilibrium(data.data_vars, coords=data.coords, attrs=data.attrs | attributes | bookkeeping)
+
+
+def _observe(system: System, at: Motion) -> Observations:
+    """Return what follows from one state: energies, joint coordinates, reactions, violations."""
+    t, q, v, a, lam = at
+    energy, A = system.energy(t, q, v), system.jacobian(t, q)
+    left = (system.constraint(t, q), A @ v - system.velocity_right_side(t, q), A @ a - system.acceleration_right_side(t, q, v))
+    violation = np.array([np.abs(part).max(initial=0.0) for part in left])
+    energies = np.array([energy.kinetic, *energy.potentials.values()])
+    force, torque = system.reactions(t, q, lam)
+    return Observations(energies[None], system.coordinates(q)[None], force[None], torque[None], violation[None])
