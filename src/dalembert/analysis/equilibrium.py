@@ -2,8 +2,8 @@
 
 Newton's method on both together, with the tangent stiffness of the joints in K (Peng et al. 2024, section 4.1), damped by inertia:
 
-    [ K + M / tau^2   A^T ] [ d      ]   [ f    ]
-    [ A                0  ] [ lambda ] = [ -phi ]
+    [ K + M / tau^2   A^T ] [ d            ]   [ f - A^T lambda ]
+    [ A                0  ] [ delta lambda ] = [ -phi           ]
 
 It starts from the assembled position and the multipliers of the mass-weighted least-squares fit of f by A^T lambda, those of the first instant after the
 release; without them K_c were zero and the matrix of a mechanism without springs singular. No body turns by more than half
@@ -136,8 +136,8 @@ def equilibrium(
     >>> bob = model.body("bob", mass=15.0, position=(2.0, 0, -3.4641016151377544))
     >>> hinge = model.revolute("hinge", model.ground, bob, axis=(0, 1, 0))
     >>> rest = equilibrium(model)
-    >>> rest.stable, rest.position.sel(body="bob").values.round(9).tolist()
-    (True, [-0.0, 0.0, -4.0])
+    >>> rest.stable, (rest.position.sel(body="bob").values.round(9) + 0.0).tolist()
+    (True, [0.0, 0.0, -4.0])
     """
     if hold and not isinstance(model, Model):
         raise ModelError("equilibrium", "`hold` needs a model, not a system that is already built", "give the model")
@@ -207,11 +207,11 @@ class _Search:
         best, size, idle, pushes = point, self._size_of(point), 0, 0
         for _ in range(ITERATIONS):
             self.iterations += 1
-            d, lam, tau = self._newton(point, tau)
+            d, change, tau = self._newton(point, tau)
             if not np.isfinite(d).all():
                 return best, "the stiffness is singular there"
             step = self._step(d)
-            trial = self._point(self.system.advance(point.q, step * d), point.lam + step * (lam - point.lam))
+            trial = self._point(self.system.advance(point.q, step * d), point.lam + step * change)
             now = self._size_of(trial)
             if self._is_at_rest(trial, d):
                 if not self.stable or pushes == 10 or self._is_minimum(trial):
@@ -231,7 +231,7 @@ class _Search:
         return best, self._why(best)
 
     def _newton(self, point: _Point, tau: float) -> tuple[Array, Array, float]:
-        """Return displacement, multipliers and the tau that was used."""
+        """Return the displacement, the change of the multipliers and the tau that was used."""
         K = self.system.stiffness(self.t, point.q, self.rest, point.lam)
         parts = [sp.csc_array(K.T), K, self.M] if self.stable else [K, self.M]
         half = [0.5, 0.5] if self.stable else [1.0]
@@ -240,7 +240,7 @@ class _Search:
         combination = self._combination
         for _ in range(40):
             combination.factorize(parts, [*half, 1.0 / tau**2], point.A)
-            solution = combination.solver.least_squares(point.f, -point.phi, passes=8)
+            solution = combination.solver.least_squares(point.r, -point.phi, passes=8)
             if solution.residual <= SOLVED and (not self.stable or _is_positive(combination)):
                 break
             tau = min(tau, self._slowest(K)) / 3.0  # inertia helps, if K alone is not positive or has no good pivots

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from dalembert.errors import ModelError
+from dalembert.errors import ModelError, SolveError
 from dalembert.formulations.saddle import SaddleFormulation
 from dalembert.kernel.vec3 import Array
 from dalembert.system.protocol import MechanicalSystem
@@ -41,8 +41,8 @@ class Pencil(NamedTuple):
         [kg], [N s/m], [N/m] and so on.
     A : sparse array, shape (m, n)
         Rows of the constraints.
-    T : sparse array, shape (n, n)
-        d = T e: from the coordinates of the pencil to displacements.
+    T, T1 : sparse array, shape (n, n)
+        d = T e, d' = T e' + T1 e: from the coordinates of the pencil to displacements.
     """
 
     M: sp.csc_array
@@ -50,6 +50,7 @@ class Pencil(NamedTuple):
     K: sp.csc_array
     A: sp.csc_array
     T: sp.csc_array
+    T1: sp.csc_array
 
 
 class Motion(NamedTuple):
@@ -100,14 +101,13 @@ def pencil_at(system: MechanicalSystem, at: Motion, *, with_constraints: bool = 
         K = K + D_f @ N + M @ system.transport(a) + system.inertia_stiffness(t, q, a)
     A = system.jacobian(t, q)
     if axes is None:
-        return Pencil(M, sp.csc_array(D), sp.csc_array(K), A, sp.eye_array(v.size, format="csc"))
+        eye, none = sp.eye_array(v.size, format="csc"), sp.csc_array((v.size, v.size))
+        return Pencil(M, sp.csc_array(D), sp.csc_array(K), A, eye, none)
     if not isinstance(system, System):
         raise ModelError("axes", "turning axes need bodies", "leave them out for systems of your own equations")
     T, T1, T2 = _turning(system, at, np.asarray(axes, float))
     Tt = T.T.tocsc()
-    return Pencil(
-        Tt @ M @ T, Tt @ (2.0 * M @ T1 + D @ T), Tt @ (M @ T2 + D @ T1 + K @ T), sp.csc_array(A @ T), T
-    )  # fmt: skip
+    return Pencil(Tt @ M @ T, Tt @ (2.0 * M @ T1 + D @ T), Tt @ (M @ T2 + D @ T1 + K @ T), sp.csc_array(A @ T), T, T1)
 
 
 def _turning(system: System, at: Motion, W: Array) -> tuple[sp.csc_array, sp.csc_array, sp.csc_array]:
@@ -146,3 +146,45 @@ def is_steady(system: MechanicalSystem, at: Motion, pencil: Pencil, axes: Array 
 
 def _size(matrix: sp.csc_array) -> float:
     return float(abs(matrix).max()) if matrix.nnz else 0.0
+
+
+def steady_pencil(
+    system: MechanicalSystem, at: Motion, *, axes: Array | None = None, with_constraints: bool = True
+) -> Pencil:
+    """Return the pencil about a state of rest or of steady motion, in axes in which it is constant.
+
+    Without `axes`, those of the world are tried, then those that turn like each body.
+
+    Raises
+    ------
+    SolveError
+        If there are none: the motion is not steady.
+    """
+    if not at.v.any():
+        return pencil_at(system, at, with_constraints=with_constraints)
+    if not isinstance(system, System):
+        candidates: list[Array | None] = [None]
+    elif axes is not None:
+        candidates = [np.asarray(axes, float)]
+    else:
+        candidates = [np.zeros(3), *_turns_of_bodies(system, at)]
+    for one in candidates:
+        whole = pencil_at(system, at, axes=one)
+        if is_steady(system, at, whole, one):
+            return whole if with_constraints else pencil_at(system, at, with_constraints=False, axes=one)
+    raise SolveError(
+        "the motion is not steady: the coefficients of small motions change along it, so that it has no eigenvalues; "
+        "linearise about rest or steady motion, and name the angular velocity of the axes if they turn (axes=...)"
+    )
+
+
+def _turns_of_bodies(system: System, at: Motion) -> list[Array]:
+    """Return the different angular velocities of the bodies in world axes [rad/s]."""
+    from dalembert.rotation.quaternion import to_rotation
+
+    found: list[Array] = []
+    for k in range(system.n_bodies):
+        w = np.asarray(to_rotation(at.q[7 * k + 3 : 7 * k + 7]).apply(at.v[6 * k + 3 : 6 * k + 6]))
+        if np.abs(w).max() > 0.0 and not any(np.allclose(w, other, rtol=1e-6) for other in found):
+            found.append(w)
+    return found

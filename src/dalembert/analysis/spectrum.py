@@ -70,7 +70,7 @@ def spectrum(pencil: Pencil, count: int | None = None) -> Spectrum:
 
     >>> def one(*values): return sp.csc_array(np.diag(values))
     >>> nothing = sp.csc_array((0, 3))
-    >>> pencil = Pencil(one(1.0, 1.0, 1.0), one(0.0, 0.0, 0.0), one(1.0, 9.0, 0.0), nothing, one(1.0, 1.0, 1.0))
+    >>> pencil = Pencil(one(1.0, 1.0, 1.0), one(0.0, 0.0, 0.0), one(1.0, 9.0, 0.0), nothing, one(1.0, 1.0, 1.0), one(0.0, 0.0, 0.0))
     >>> result = spectrum(pencil)
     >>> result.eigenvalues.imag.round(12).tolist(), result.zero_modes
     ([0.0, 1.0, 3.0], 1)
@@ -197,7 +197,7 @@ def _singular(S: Array, E: Array) -> tuple[NDArray[np.complex128], NDArray[np.co
 
 def _sparse(pencil: Pencil, count: int) -> Spectrum:
     """Return the modes nearest to zero by ARPACK."""
-    M, D, K, A, _ = pencil
+    M, D, K, A, *_ = pencil
     parts = [K, M, D]
     combination = CombinationSolver(parts, A)
     w = _smallest(combination, pencil)
@@ -219,7 +219,7 @@ def _is_neutral(K: sp.csc_array, shapes: NDArray[np.complex128]) -> NDArray[np.b
 
 def _smallest(combination: CombinationSolver, pencil: Pencil) -> float:
     """Return about the smallest w that is not zero, by inverse iteration with next to no shift."""
-    M, D, K, A, _ = pencil
+    M, D, K, A, *_ = pencil
     n = K.shape[0]
     size = float(np.abs(K.data).max(initial=0.0) / max(np.abs(M.data).max(initial=0.0), 1e-300))
     if size == 0.0:
@@ -252,7 +252,7 @@ def _arpack(operator: LinearOperator, start: Array, count: int) -> tuple[NDArray
 def _sparse_undamped(
     combination: CombinationSolver, pencil: Pencil, count: int, sigma: float
 ) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
-    M, D, K, A, _ = pencil
+    M, D, K, A, *_ = pencil
     n, none = K.shape[0], np.zeros(A.shape[0])
     combination.factorize([K, M, D], [1.0, -sigma, 0.0], A)
     solve = combination.solver.least_squares
@@ -267,7 +267,7 @@ def _sparse_undamped(
 def _sparse_damped(
     combination: CombinationSolver, pencil: Pencil, count: int, sigma: float
 ) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
-    M, D, K, A, _ = pencil
+    M, D, K, A, *_ = pencil
     n, none = K.shape[0], np.zeros(A.shape[0])
     combination.factorize([K, M, D], [1.0, sigma**2, sigma], A)
 

@@ -48,7 +48,7 @@ def stability(pencil: Pencil) -> Stability:
     --------
     >>> K = sp.csc_array(np.diag([1.0, -2.0, 0.0]))
     >>> eye, none = sp.eye_array(3, format="csc"), sp.csc_array((3, 3))
-    >>> stability(Pencil(eye, none, K, sp.csc_array((0, 3)), eye))
+    >>> stability(Pencil(eye, none, K, sp.csc_array((0, 3)), eye, none))
     Stability(unstable=1, neutral=1)
     """
     if not _has_potential(pencil):

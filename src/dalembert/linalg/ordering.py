@@ -266,7 +266,11 @@ def fill_reducing_order(rows: Index, cols: Index, size: int) -> Index:
     >>> int(np.flatnonzero(fill_reducing_order(*star, 5) == 0)[0]) >= 3
     True
     """
-    pattern = _symmetric_pattern(rows, cols, size)
+    return _order_of(_symmetric_pattern(rows, cols, size))
+
+
+def _order_of(pattern: sp.csc_matrix) -> Index:
+    """Return the fill-reducing order of a symmetric pattern."""
     # An incomplete factorisation that drops everything: SuperLU's order is all that is wanted.
     options = {"SymmetricMode": True}
     rough = spilu(pattern, drop_tol=1.0, fill_factor=1.0, permc_spec="MMD_AT_PLUS_A", options=options)
@@ -287,7 +291,7 @@ def analyse_fronts(rows: Index, cols: Index, size: int) -> Fronts:
     ([0, 3], [0, 1, 2])
     """
     pattern = _symmetric_pattern(rows, cols, size)
-    order = fill_reducing_order(rows, cols, size)
+    order = _order_of(pattern)
     start, index = _permuted(pattern, order)
     tree = elimination_tree(start, index)
     front_of, front_parent = _merge(tree, column_counts(start, index, tree))

@@ -76,6 +76,7 @@ _SLOW = 0.5  # a pass that gains less than this factor is the last one
 _ACCURATE = 1e-12  # a relative residual that needs no explanation
 _FORCES = 1e-3  # part of the forces that counts in the size of an acceleration, scaled
 _NULL = 1e-9  # K0 times a null vector is smaller than this, scaled
+_NEGLIGIBLE = 1e-12  # an entry of A beside the largest of its row or column
 _MEMBER = 1e-6  # what is smaller than this, relative to the largest, takes no part in a null vector
 
 
@@ -283,17 +284,27 @@ def equilibrate(plan: SaddlePlan, work: SaddleWork, m_values: Array, a_values: A
         massless = massless or scale[plan.place[k]] == 0.0
     for k in range(plan.n, plan.n + plan.m):
         scale[plan.place[k]] = 0.0
-    # Rows from the unknowns that have a scale, then unknowns without one from the rows that have one, and so on.
+    # Rows from the unknowns that have a scale, then unknowns without one from the rows that have one, and so on; what is
+    # rounding beside the largest entry of its row or column says nothing about a size.
+    entries = work.residual
+    entries[:] = 0.0
+    for e in range(a_values.size):
+        entries[plan.a_row[e]] = max(entries[plan.a_row[e]], abs(a_values[e]))
+        entries[plan.a_col[e]] = max(entries[plan.a_col[e]], abs(a_values[e]))
     for _ in range(10 if massless else 1):
         largest[:] = 0.0
         for e in range(a_values.size):
-            largest[plan.a_row[e]] = max(largest[plan.a_row[e]], abs(a_values[e]) * scale[plan.a_col[e]])
+            i, value = plan.a_row[e], abs(a_values[e])
+            if value > _NEGLIGIBLE * entries[i]:
+                largest[i] = max(largest[i], value * scale[plan.a_col[e]])
         for k in range(plan.n, plan.n + plan.m):
             i = plan.place[k]
             scale[i] = 1.0 / largest[i] if largest[i] > 0.0 else 0.0
         largest[:] = 0.0
         for e in range(a_values.size):
-            largest[plan.a_col[e]] = max(largest[plan.a_col[e]], abs(a_values[e]) * scale[plan.a_row[e]])
+            i, value = plan.a_col[e], abs(a_values[e])
+            if value > _NEGLIGIBLE * entries[i]:
+                largest[i] = max(largest[i], value * scale[plan.a_row[e]])
         for k in range(plan.n):
             i = plan.place[k]
             if scale[i] == 0.0 and largest[i] > 0.0:

@@ -71,6 +71,7 @@ class _Builder:
         self.term_row: list[int] = []
         self.term_bodies: list[tuple[int, int]] = []
         self.observers: dict[tuple[str, str], int] = {}
+        self.force_coordinates: dict[str, tuple[str, str]] = {}
         self.joint_frames: dict[str, tuple[Array, Array]] = {}
         self.n_angles = 0
         self.n_motions = 0
@@ -118,8 +119,8 @@ class _Builder:
         if joint.kind.screw:
             assert joint.lead is not None
             row = self._new_row(joint.name, "screw")
-            self._add_term(joint.name, "distance", 1.0, row)
-            self._add_term(joint.name, "angle", -joint.lead / (2.0 * np.pi), row)
+            self._add_term(joint.name, "distance", 1.0, row, joint.name)
+            self._add_term(joint.name, "angle", -joint.lead / (2.0 * np.pi), row, joint.name)
 
     def _ends(self, joint: Joint | Bushing) -> dict[str, Any]:
         """Return bodies, points and frames of an element in its bodies; F1's quaternion is the one nearest to F2's."""
@@ -149,6 +150,7 @@ class _Builder:
         active = [label in joint.active_rows or label in motions for label in ROWS]
         row = [self._new_row(joint.name, label) if on else -1 for label, on in zip(ROWS, active, strict=True)]
         self.locks.append({
+            "element": joint.name,
             **ends,
             "rotation_2": self.joint_frames[joint.name][1].ravel(),
             "row": row,
@@ -161,7 +163,7 @@ class _Builder:
         row = self._new_row(joint.name, "perpendicular")
         axes = {f"axis_{k}": _x_axis(ends[f"quaternion_{k}"]) for k in (1, 2)}
         bodies = {label: ends[label] for label in ("body_1", "body_2")}
-        self.perpendiculars.append({**bodies, **axes, "row": row, "term": self._new_term(row, ends)})
+        self.perpendiculars.append({**bodies, **axes, "element": joint.name, "row": row, "term": self._new_term(row, ends)})
 
     def _add_rod(self, joint: Joint, ends: dict[str, Any], motions: dict[str, Motion]) -> None:
         for motion in motions.values():
@@ -175,7 +177,8 @@ class _Builder:
         row = self._new_row(joint.name, "distance")
         own = {label: ends[label] for label in ("body_1", "body_2", "point_1", "point_2")}
         law = self._law(motions.get("x"))
-        self.distances.append({**own, "length": length, "law": law, "row": row, "term": self._new_term(row, ends)})
+        term = self._new_term(row, ends)
+        self.distances.append({**own, "element": joint.name, "length": length, "law": law, "row": row, "term": term})
 
     # --- coordinates and couplings ------------------------------------------------------------------------------------
 
@@ -186,7 +189,7 @@ class _Builder:
             self.n_angles += 1
         self.observers[joint.name, label] = len(self.coordinates)
         own = {"kind": KINDS[label], "memory": memory, "ratio": 1.0, "offset": 0.0, "law": -1, "row": -1, "term": -1}
-        self.coordinates.append({**ends, **own})
+        self.coordinates.append({**ends, **own, "element": joint.name})
 
     def _add_coupling(self, coupling: Coupling) -> None:
         if coupling.name in self.joint_rows:
@@ -194,13 +197,14 @@ class _Builder:
         self.joint_rows[coupling.name] = []
         row = self._new_row(coupling.name, "")
         for term in coupling.terms:
-            self._add_term(term.joint, term.coordinate, term.ratio, row)
+            self._add_term(term.joint, term.coordinate, term.ratio, row, coupling.name)
         if coupling.offset is not None:
             self.coordinates[-1]["offset"] = coupling.offset
 
-    def _add_term(self, joint: str, label: str, ratio: float, row: int) -> None:
+    def _add_term(self, joint: str, label: str, ratio: float, row: int, element: str) -> None:
         observer = self.coordinates[self.observers[joint, label]]
-        self.coordinates.append({**observer, "ratio": ratio, "row": row, "term": self._new_term(row, observer)})
+        term = self._new_term(row, observer)
+        self.coordinates.append({**observer, "element": element, "ratio": ratio, "row": row, "term": term})
 
     def _drawn_coordinates(self, tables: Tables, design: State) -> Array:
         """Return the coordinate of each record in the design position."""
@@ -230,6 +234,7 @@ class _Builder:
                 self._add_joint_load(force)
             case Bushing():
                 self.forces.bushings.append({
+                    "element": force.name,
                     **self._ends(force),
                     "rotation_2": self._frame_in_body(force.main, force.frames(self._place_for(force.element))[1]).ravel(),
                     **{label: getattr(force, label) for label in ("stiffness", "damping", "preload")},
@@ -247,6 +252,7 @@ class _Builder:
             remedy = "draw its ends apart, or use a bushing, which needs no direction"
             raise ModelError(spring.element, "its length is zero, its direction undefined", remedy)
         self.forces.springs.append({
+            "element": spring.name,
             "body_1": self.index[spring.driven],
             "body_2": self.index[spring.main],
             "point_1": self._in_body(spring.driven, place_1),
@@ -256,20 +262,22 @@ class _Builder:
 
     def _add_torsion_spring(self, spring: TorsionSpring, drawn: Array) -> None:
         k = self.observers[spring.joint, spring.coordinate]
+        self.force_coordinates[spring.name] = (spring.joint, spring.coordinate)
         fields = self.forces.characteristic(spring, "free", (spring.coordinate, "rate"), float(drawn[k]))
-        self.forces.joint_forces.append({**self.coordinates[k], **fields, "law": -1})
+        self.forces.joint_forces.append({**self.coordinates[k], **fields, "element": spring.name, "law": -1})
 
     def _add_joint_load(self, load: JointLoad) -> None:
         assert isinstance(load.law, Law)
         observer = self.coordinates[self.observers[load.joint, load.coordinate]]
+        self.force_coordinates[load.name] = (load.joint, load.coordinate)
         if isinstance(load.law, Constant):
             fields = {**self.forces.curves.constant(-load.law.value), "law": -1}
         else:
             fields = {**self.forces.curves.constant(0.0), "law": self._new_law(load.law, load.element)}
-        self.forces.joint_forces.append({**observer, **fields})
+        self.forces.joint_forces.append({**observer, **fields, "element": load.name})
 
     def _add_load(self, load: Load) -> None:
-        record: dict[str, Any] = {"body_1": self.index[load.body], "body_2": self.index[GROUND]}
+        record: dict[str, Any] = {"element": load.name, "body_1": self.index[load.body], "body_2": self.index[GROUND]}
         for label in ("force", "torque"):
             parts = getattr(load, label)
             record[label] = [0.0 if isinstance(part, Law) else part for part in parts]
@@ -287,6 +295,7 @@ class _Builder:
     def _add_user_force(self, force: UserForce) -> None:
         members = [self.index[name] for name in force.bodies or self.model.bodies]
         self.forces.user_forces.append({
+            "element": force.name,
             "first": len(self.forces.members),
             "count": len(members),
             "callback": self.forces.add_source(UserForceSource(force, len(members))),
@@ -358,6 +367,9 @@ class _Builder:
             joint_bodies={j.name: (self.index[j.driven], self.index[j.main]) for j in self.model.joints.values()},
             term_row=np.array(self.term_row, dtype=np.intp),
             term_bodies=np.array(self.term_bodies, dtype=np.intp).reshape(-1, 2),
+            constraint_elements=_elements(self.locks, self.perpendiculars, self.distances, self.coordinates),
+            force_elements=_elements(*self.forces.families()),
+            force_coordinates=self.force_coordinates,
             observers=self.observers,
             joint_frames=self.joint_frames,
             frames={frame.name: self._frame(frame) for frame in self.model.frames.values()},
@@ -382,6 +394,10 @@ class _Forces:
         self.members: list[int] = []
         self.curves = Curves()
         self.sources: list[Source] = []
+
+    def families(self) -> tuple[list[dict[str, Any]], ...]:
+        """Return the records of all families, in the order of their tangents."""
+        return self.springs, self.joint_forces, self.bushings, self.loads, self.user_forces
 
     def tables(self) -> dict[str, Any]:
         """Return the tables of all families, by their names in `Tables`."""
@@ -418,6 +434,11 @@ def _table(dtype: Any, records: list[dict[str, Any]]) -> Any:
         for label in dtype.names:
             table[label][k] = record[label]
     return table.view(np.recarray)
+
+
+def _elements(*families: list[dict[str, Any]]) -> tuple[str, ...]:
+    """Return the names of the elements that records belong to."""
+    return tuple(record["element"] for records in families for record in records)
 
 
 def _x_axis(rho: Array) -> Array:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
+from dalembert.elements import lock
 from dalembert.errors import ModelError, nearest
 from dalembert.kernel.vec3 import Array
 from dalembert.linalg.pattern import Indices, Pattern
@@ -37,6 +38,10 @@ class Layout:
         Rows of each joint and coupling.
     term_row, term_bodies : array of int
         Constraint row of each term of the Jacobian, and its two bodies (B1, B2); the ground comes after the last body.
+    constraint_elements, force_elements : tuple of str
+        Element of each block of the tangents: of K_c, and of the forces.
+    force_coordinates : dict
+        Joint and coordinate of each torsion spring and joint load.
     observers : dict
         Record in the family `coordinate` of each (joint, coordinate).
     joint_frames : dict
@@ -51,6 +56,9 @@ class Layout:
     joint_bodies: dict[str, tuple[int, int]]
     term_row: Indices
     term_bodies: Indices
+    constraint_elements: tuple[str, ...]
+    force_elements: tuple[str, ...]
+    force_coordinates: dict[str, tuple[str, str]]
     observers: dict[tuple[str, str], int]
     joint_frames: dict[str, tuple[Array, Array]]
     frames: dict[str, tuple[int, Array, Array]]
@@ -302,6 +310,54 @@ class System:
         assembly.reactions(places, self.joint_of_term, self.layout.term_row, poses, J, lam, force, torque)
         return force, torque
 
+    def load_force(self, name: str, t: float, q: Array) -> Array:
+        """Return what one more unit of the factor of a load adds to f; of a joint load, what one N m or N along its coordinate adds."""
+        if name in self.layout.force_coordinates:
+            return self.coordinate_gradient(*self.layout.force_coordinates[name], q)
+        loads = self.layout.force_elements[: assembly.n_force_blocks(self.tables)][-self.tables.loads.size :]
+        if not self.tables.loads.size or name not in loads:
+            raise ModelError(f"force {name!r}", "it is not a load", nearest(name, [*self.layout.force_coordinates, *loads]))
+        k = loads.index(name)
+        record, f = self.tables.loads[k : k + 1].copy(), np.zeros(self.n_velocities + 6)
+        record.factor, record.factor_law = 1.0, -1
+        now = self._at(t, q)
+        assembly.load.add_force(record[0], now.poses, now.laws, f)
+        return f[:-6]
+
+    def motion_right_side(self, name: str, t: float, q: Array) -> Array:
+        """Return A d for a unit change of the coordinate that a motion prescribes: b' for a unit rate of its law."""
+        names = self.motion_names
+        if name not in names:
+            raise ModelError(f"motion {name!r}", "there is no such motion", nearest(name, names))
+        now, b1, b2 = self._at(t, q), np.empty(self.n_constraints), np.empty(self.n_constraints)
+        now.laws[:, 1:] = 0.0
+        now.laws[self._laws().index(f"motion {name!r}"), 1] = 1.0
+        for joint in self.tables.locks:
+            if joint.motion > 0:
+                lock.prescribe(joint, now.laws, now.motions)
+        assembly.right_sides(self.tables, now, b1, b2)
+        return b1
+
+    @property
+    def motion_names(self) -> tuple[str, ...]:
+        """The motions of the model."""
+        return tuple(name[8:-1] for name in self._laws() if name.startswith("motion "))
+
+    def element_stiffnesses(self, t: float, q: Array, v: Array, multipliers: Array) -> list[tuple[str, Indices, Array]]:
+        """Return name, columns (-1: the ground) and tangent of each joint (K_c) and force element, block by block."""
+        n, m = self._n_constraint_blocks, assembly.n_force_blocks(self.tables)
+        blocks = np.zeros((n + m, 12, 12))
+        assembly.constraint_tangents(self.tables, self._at(t, q, v), np.asarray(multipliers, float), blocks[:n])
+        entries = self._force_tangents(t, q, v)[0]
+        blocks[n:] = entries[: 144 * m].reshape(m, 12, 12)
+        families = [self.tables.locks, self.tables.perpendiculars, self.tables.distances, self.tables.coordinates]
+        groups = [*(self._columns_of_pairs(table) for table in families), *self._columns_of_forces()]
+        columns = [one for group in groups for one in group]
+        names = [*self.layout.constraint_elements, *self.layout.force_elements]
+        users = np.split(entries[144 * m :], np.cumsum([columns[k].size ** 2 for k in range(n + m, len(columns))])[:-1])
+        squares = [*blocks, *(one.reshape(-1, int(np.sqrt(one.size))) for one in users if one.size)]
+        return list(zip(names, columns, squares, strict=True))
+
     # --- inside -------------------------------------------------------------------------------------------------------
 
     def _at(self, t: float, q: Array, v: Array | None = None) -> Now:
@@ -312,6 +368,10 @@ class System:
         velocities = np.zeros(self.n_velocities) if v is None else _flat(v, self.n_velocities, "v")
         assembly.set_velocities(velocities, self._now.poses)
         return self._now
+
+    def _laws(self) -> tuple[str, ...]:
+        """Return what each law of time drives."""
+        return tuple(self.tables.laws.laws.keeper.names)
 
     def _last(self, q: Array) -> Array:
         """Return the part of q that remembers angles."""

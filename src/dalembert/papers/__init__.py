@@ -1,0 +1,1 @@
+"""The examples of the papers that this library stands on: models, and their printed figures beside ours."""
