@@ -29,6 +29,7 @@ from dalembert.formulations.saddle import Accelerations, accelerations
 from dalembert.rotation import euler
 from dalembert.system.build import build
 from dalembert.system.model import Model
+from dalembert.system.redraw import redrawn
 from dalembert.system.state import State
 from dalembert.system.system import Energy, Reaction, System
 
@@ -39,6 +40,7 @@ __all__ = [
     "Constant",
     "Coupling",
     "DalembertError",
+    "EquilibriumError",
     "Energy",
     "Expression",
     "Frame",
@@ -70,13 +72,18 @@ __all__ = [
     "accelerations",
     "assemble",
     "build",
+    "equilibrium",
     "euler",
+    "frequency_response",
     "generalized_alpha",
     "hht_alpha",
     "inertia",
+    "linearize",
     "load_model",
     "load_run",
     "model_schema",
+    "modes",
+    "redrawn",
     "save_model",
     "save_run",
     "simulate",
@@ -86,6 +93,10 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from dalembert.analysis.assemble import assemble
+    from dalembert.analysis.equilibrium import EquilibriumError, equilibrium
+    from dalembert.analysis.frequency_response import frequency_response
+    from dalembert.analysis.linearize import linearize
+    from dalembert.analysis.modes import modes
     from dalembert.analysis.results import Run
     from dalembert.analysis.simulate import Simulation, simulate
     from dalembert.integrators.implicit import generalized_alpha, hht_alpha
@@ -95,7 +106,12 @@ if TYPE_CHECKING:
 _LATE = {
     "Run": "dalembert.analysis.results",
     "Simulation": "dalembert.analysis.simulate",
+    "EquilibriumError": "dalembert.analysis.equilibrium",
     "assemble": "dalembert.analysis.assemble",
+    "equilibrium": "dalembert.analysis.equilibrium",
+    "frequency_response": "dalembert.analysis.frequency_response",
+    "linearize": "dalembert.analysis.linearize",
+    "modes": "dalembert.analysis.modes",
     "generalized_alpha": "dalembert.integrators.implicit",
     "hht_alpha": "dalembert.integrators.implicit",
     "load_model": "dalembert.io",

@@ -38,7 +38,7 @@ from dalembert.errors import ModelError, SolveError
 from dalembert.formulations.saddle import SaddleFormulation
 from dalembert.kernel.vec3 import Array
 from dalembert.linalg.combination import CombinationSolver
-from dalembert.linalg.saddle import SaddleSolver
+from dalembert.linalg.saddle import SaddleSolution, SaddleSolver, UndeterminedUnknownsError
 from dalembert.system.build import build
 from dalembert.system.model import Model
 from dalembert.system.protocol import MechanicalSystem
@@ -53,8 +53,11 @@ FIRST_TAUS = (10.0, 1.0, 0.1)
 ITERATIONS = 80
 """For each of them."""
 
-SOLVED = 1e-9
-"""Relative residual of a linear system that is good enough for a step."""
+SOLVED = 1e-6
+"""Relative error of the forces of a linear system that is good enough for a step."""
+
+NOISE = 1e-12
+"""Stiffnesses beside the largest one that Newton's matrix does without: what rounding leaves of multipliers."""
 
 SMALL, EXACT = 1e-8, 1e-11  # a correction after which Newton's method is at rounding; a force that is left, relative
 
@@ -105,6 +108,7 @@ def equilibrium(
     stable: bool = False,
     hold: Mapping[str, float | None] | None = None,
     start: State | None = None,
+    without_constraint_stiffness: bool = False,
 ) -> Equilibrium:
     """Return an equilibrium near the design position, or near a given state.
 
@@ -121,6 +125,8 @@ def equilibrium(
         are in the result's `held`.
     start : State, optional
         Where to begin, instead of the design position.
+    without_constraint_stiffness : bool
+        Newton's method without K_c (and without inertia to help), for comparison only: it fails where joints carry the stiffness.
 
     Raises
     ------
@@ -144,7 +150,7 @@ def equilibrium(
     held = with_holds(model, hold) if hold and isinstance(model, Model) else None
     system: MechanicalSystem = build(held.model if held else model) if isinstance(model, Model) else model
     begin = _assembled(system, t, start)
-    search = _Search(system, t, stable)
+    search = _NewtonWithoutKc(system, t, False) if without_constraint_stiffness else _Search(system, t, stable)
     point, iterations = search.run(begin.q)
     return _result(system, point, iterations, held_forces(held, system, point) if held else {})
 
@@ -210,6 +216,8 @@ class _Search:
             d, change, tau = self._newton(point, tau)
             if not np.isfinite(d).all():
                 return best, "the stiffness is singular there"
+            if not self.stable and self._is_at_rest(point, d):
+                return point, ""
             step = self._step(d)
             trial = self._point(self.system.advance(point.q, step * d), point.lam + step * change)
             now = self._size_of(trial)
@@ -233,18 +241,38 @@ class _Search:
     def _newton(self, point: _Point, tau: float) -> tuple[Array, Array, float]:
         """Return the displacement, the change of the multipliers and the tau that was used."""
         K = self.system.stiffness(self.t, point.q, self.rest, point.lam)
+        K.data[np.abs(K.data) < NOISE * np.abs(K.data).max(initial=0.0)] = 0.0  # it would mislead the scaling of the matrix
         parts = [sp.csc_array(K.T), K, self.M] if self.stable else [K, self.M]
         half = [0.5, 0.5] if self.stable else [1.0]
         if self._combination is None or not self._combination.fits(parts):
             self._combination = CombinationSolver(parts, point.A)
         combination = self._combination
         for _ in range(40):
-            combination.factorize(parts, [*half, 1.0 / tau**2], point.A)
+            weights = [*half, 1.0 / tau**2]
+            combination.factorize(parts, weights, point.A)
             solution = combination.solver.least_squares(point.r, -point.phi, passes=8)
-            if solution.residual <= SOLVED and (not self.stable or _is_positive(combination)):
+            positive = not self.stable or _is_positive(combination)
+            forces, rows = self._errors(parts, weights, point, solution)
+            if positive and max(forces, rows) > SOLVED:  # K_c has no good pivots; redundant rows cannot be met
+                combination.solver.use_pivots()
+                solution = combination.solver.least_squares(point.r, -point.phi, passes=8)
+                forces, _ = self._errors(parts, weights, point, solution)
+            if positive and forces <= SOLVED:
                 break
-            tau = min(tau, self._slowest(K)) / 3.0  # inertia helps, if K alone is not positive or has no good pivots
+            tau = min(tau, self._slowest(K)) / 3.0  # inertia helps where K is not positive, or nothing
         return solution.x, solution.lam, tau
+
+    def _errors(
+        self, parts: list[sp.csc_array], weights: list[float], point: _Point, solution: SaddleSolution
+    ) -> tuple[float, float]:
+        """Return by how much a solution misses forces and constraints, relative to what is to be corrected."""
+        left = point.r - point.A.T @ solution.lam
+        for part, weight in zip(parts, weights, strict=True):
+            left = left - weight * (part @ solution.x)
+        force = float(max(np.abs(point.r).max(initial=0.0), EXACT * point.size, 1e-300))
+        gap = float(max(np.abs(point.phi).max(initial=0.0), 1e-3 * EXACT * max(1.0, self.extent)))
+        missed = float(np.abs(point.A @ solution.x + point.phi).max(initial=0.0))
+        return float(np.abs(left).max(initial=0.0)) / force, missed / gap
 
     def _slowest(self, K: sp.csc_array) -> float:
         """Return a time that is long beside that of the stiffness."""
@@ -285,6 +313,23 @@ class _Search:
         if not np.abs(K.data).any():
             return "there is no stiffness at all"
         return "begin nearer to it, give start=..., or try stable=True"
+
+
+class _NewtonWithoutKc(_Search):
+    """What becomes of Newton's method if the stiffness of the joints is left out (Peng et al. 2024, section 4.1)."""
+
+    def _newton(self, point: _Point, tau: float) -> tuple[Array, Array, float]:
+        K = self.system.stiffness(self.t, point.q, self.rest, point.lam, with_constraints=False)
+        solver = SaddleSolver(K, point.A)
+        try:
+            solver.factorize(K.data, point.A.data)
+        except UndeterminedUnknownsError as error:
+            free = ", ".join(self.system.velocity_names[k] for k in error.columns[:6])
+            reason = f"without K_c there is no stiffness for {free}: Newton's method has no direction to search in"
+            row = int(np.argmax(np.abs(point.r)))
+            raise EquilibriumError(point, self.system.velocity_names[row], self.iterations, reason) from error
+        solution = solver.least_squares(point.r, -point.phi, passes=8)
+        return solution.x, solution.lam, np.inf
 
 
 def _is_positive(combination: CombinationSolver) -> bool:

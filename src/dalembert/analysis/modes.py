@@ -105,7 +105,7 @@ def modes_of(lin: Linearization, count: int | None = 10, *, with_constraint_stif
         "displacement": list(lin.system.velocity_names),
     }
     if isinstance(lin.system, System):
-        variables |= _bodies(lin.system, shapes) | _shares(lin, shapes)
+        variables |= _bodies(lin, shapes) | _shares(lin, shapes)
         coordinates |= {"body": list(lin.system.layout.bodies), "axis": AXES, "element": _elements(lin.system)}
     return Modes(variables, coords=coordinates, attrs=_attributes(lin, found, with_constraint_stiffness))
 
@@ -140,14 +140,16 @@ def _normalised(shapes: NDArray[np.complex128]) -> NDArray[np.complex128]:
     return np.asarray(shapes / largest)
 
 
-def _bodies(system: System, shapes: NDArray[np.complex128]) -> dict[str, Any]:
-    """Return what the bodies do in each mode."""
+def _bodies(lin: Linearization, shapes: NDArray[np.complex128]) -> dict[str, Any]:
+    """Return where the bodies are and what they do in each mode."""
+    system, q = lin.system, lin.at.q
+    assert isinstance(system, System)
     parts = shapes.T.reshape(shapes.shape[1], system.n_bodies, 6)
     axes = ("mode", "body", "axis")
     return {
         "translation": (axes, parts[..., :3], {"frame": "world"}),
         "rotation": (axes, parts[..., 3:], {"frame": "body"}),
-        "position": (("body", "axis"), system.design.q[: 7 * system.n_bodies].reshape(-1, 7)[:, :3], {"units": "m"}),
+        "position": (("body", "axis"), q[: 7 * system.n_bodies].reshape(-1, 7)[:, :3], {"units": "m"}),
     }
 
 

@@ -21,10 +21,13 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial.transform import Rotation
 
 from dalembert.errors import ModelError, SolveError
 from dalembert.formulations.saddle import SaddleFormulation
 from dalembert.kernel.vec3 import Array
+from dalembert.linalg.saddle import SaddleSolver
+from dalembert.rotation.quaternion import to_rotation
 from dalembert.system.protocol import MechanicalSystem
 from dalembert.system.system import System
 
@@ -69,7 +72,9 @@ def motion_at(system: MechanicalSystem, t: float, q: Array, v: Array) -> Motion:
     return Motion(t, q, v, solution.acceleration, solution.multipliers)
 
 
-def pencil_at(system: MechanicalSystem, at: Motion, *, with_constraints: bool = True, axes: Array | None = None) -> Pencil:
+def pencil_at(
+    system: MechanicalSystem, at: Motion, *, with_constraints: bool = True, axes: Array | None = None, after: float = 0.0
+) -> Pencil:
     """Return the pencil of small motions about a state.
 
     Parameters
@@ -80,6 +85,8 @@ def pencil_at(system: MechanicalSystem, at: Motion, *, with_constraints: bool = 
         With K_c; without it, for comparison only.
     axes : array, optional
         Angular velocity of the axes of e in the world [rad/s]: bodies and joints only. Displacements d themselves if not given.
+    after : float
+        Time since these axes were those of the world [s].
 
     Examples
     --------
@@ -105,16 +112,14 @@ def pencil_at(system: MechanicalSystem, at: Motion, *, with_constraints: bool = 
         return Pencil(M, sp.csc_array(D), sp.csc_array(K), A, eye, none)
     if not isinstance(system, System):
         raise ModelError("axes", "turning axes need bodies", "leave them out for systems of your own equations")
-    T, T1, T2 = _turning(system, at, np.asarray(axes, float))
+    T, T1, T2 = _turning(system, at, np.asarray(axes, float), after)
     Tt = T.T.tocsc()
     return Pencil(Tt @ M @ T, Tt @ (2.0 * M @ T1 + D @ T), Tt @ (M @ T2 + D @ T1 + K @ T), sp.csc_array(A @ T), T, T1)
 
 
-def _turning(system: System, at: Motion, W: Array) -> tuple[sp.csc_array, sp.csc_array, sp.csc_array]:
-    """Return T, T' and T'' of d = T e: positions S e, rotations R^T S e, with S' = tilde(W) S and S = 1 now."""
-    from dalembert.rotation.quaternion import to_rotation
-
-    turn = _tilde(W)
+def _turning(system: System, at: Motion, W: Array, after: float) -> tuple[sp.csc_array, sp.csc_array, sp.csc_array]:
+    """Return T, T' and T'' of d = T e: positions S e, rotations R^T S e, with S = exp(tilde(W) after)."""
+    turn, S = _tilde(W), Rotation.from_rotvec(W * after).as_matrix()
     blocks: list[list[Array]] = [[], [], []]
     rates, accelerations = at.v.reshape(-1, 6)[:, 3:], at.a.reshape(-1, 6)[:, 3:]
     for k in range(system.n_bodies):
@@ -122,9 +127,9 @@ def _turning(system: System, at: Motion, W: Array) -> tuple[sp.csc_array, sp.csc
         w, alpha = _tilde(rates[k]), _tilde(accelerations[k])
         first = -w @ Rt  # (R^T)' = -tilde(w) R^T
         second = (w @ w - alpha) @ Rt
-        blocks[0] += [np.eye(3), Rt]
-        blocks[1] += [turn, first + Rt @ turn]
-        blocks[2] += [turn @ turn, second + 2.0 * first @ turn + Rt @ turn @ turn]
+        blocks[0] += [S, Rt @ S]
+        blocks[1] += [turn @ S, (first + Rt @ turn) @ S]
+        blocks[2] += [turn @ turn @ S, (second + 2.0 * first @ turn + Rt @ turn @ turn) @ S]
     T, T1, T2 = (sp.block_diag(group, format="csc") for group in blocks)
     return sp.csc_array(T), sp.csc_array(T1), sp.csc_array(T2)
 
@@ -134,18 +139,31 @@ def _tilde(a: Array) -> Array:
 
 
 def is_steady(system: MechanicalSystem, at: Motion, pencil: Pencil, axes: Array | None = None) -> bool:
-    """Return whether the pencil stays as it is along the motion."""
-    speed = float(np.abs(at.v[system.rotational]).max(initial=0.0))
+    """Return whether the pencil stays as it is along the motion, tried on random displacements that the joints allow.
+
+    Rows of A may mix among themselves (those of a hinge do, as it turns): what they allow is all that counts.
+    """
     if not at.v.any():
         return True
+    speed = float(np.abs(at.v[system.rotational]).max(initial=0.0))
     dt = 1e-4 / max(speed, 1e-3)
     q = system.advance(at.q, dt * (at.v + 0.5 * dt * at.a))
-    later = pencil_at(system, motion_at(system, at.t + dt, q, at.v + dt * at.a), axes=axes)
-    return all(_size(x - y) <= STEADY * 1e-4 * max(_size(x), 1e-12) for x, y in zip(pencil[:4], later[:4], strict=True))
+    later = pencil_at(system, motion_at(system, at.t + dt, q, at.v + dt * at.a), axes=axes, after=dt)
+    tried = _allowed(pencil, 6)
+    change = STEADY * 1e-4
+    if np.abs(later.A @ tried).max(initial=0.0) > change * (abs(pencil.A) @ np.abs(tried)).max(initial=0.0):
+        return False
+    pairs = zip(pencil[:3], later[:3], strict=True)
+    return all(np.abs(tried.T @ ((x - y) @ tried)).max() <= change * (np.abs(tried).T @ (abs(x) @ np.abs(tried))).max() for x, y in pairs)
 
 
-def _size(matrix: sp.csc_array) -> float:
-    return float(abs(matrix).max()) if matrix.nnz else 0.0
+def _allowed(pencil: Pencil, count: int) -> Array:
+    """Return random displacements with A e = 0."""
+    eye = sp.eye_array(pencil.K.shape[0], format="csc")
+    solver = SaddleSolver(eye, pencil.A)
+    solver.factorize(eye.data, pencil.A.data, check=False)
+    none = np.zeros(pencil.A.shape[0])
+    return np.column_stack([solver.least_squares(r, none).x for r in np.random.default_rng(0).standard_normal((count, eye.shape[0]))])
 
 
 def steady_pencil(
@@ -180,8 +198,6 @@ def steady_pencil(
 
 def _turns_of_bodies(system: System, at: Motion) -> list[Array]:
     """Return the different angular velocities of the bodies in world axes [rad/s]."""
-    from dalembert.rotation.quaternion import to_rotation
-
     found: list[Array] = []
     for k in range(system.n_bodies):
         w = np.asarray(to_rotation(at.q[7 * k + 3 : 7 * k + 7]).apply(at.v[6 * k + 3 : 6 * k + 6]))

@@ -100,7 +100,7 @@ def _roots(w: NDArray[np.complex128], x: NDArray[np.complex128]) -> tuple[NDArra
     values, shapes = [], []
     for k, one in enumerate(w):
         root = np.sqrt(-complex(one))
-        pair = (root,) if one.imag == 0.0 and one.real > 0.0 else (root, -root)
+        pair = (root,) if one.imag == 0.0 and one.real >= 0.0 else (root, -root)
         if one.imag < 0.0:  # its conjugate stands for it
             continue
         for s in pair:
@@ -205,9 +205,7 @@ def _sparse(pencil: Pencil, count: int) -> Spectrum:
         values, shapes = _sparse_undamped(combination, pencil, count, -_SHIFT * w)
     else:
         values, shapes = _sparse_damped(combination, pencil, count, _SHIFT * np.sqrt(w))
-    neutral = _is_neutral(K, shapes)
-    values = np.where(neutral, 0.0, values)
-    return Spectrum(values, shapes, int(neutral.sum()), None, False)
+    return Spectrum(values, shapes, int(np.sum(values == 0.0)), None, False)
 
 
 def _is_neutral(K: sp.csc_array, shapes: NDArray[np.complex128]) -> NDArray[np.bool_]:
@@ -260,6 +258,7 @@ def _sparse_undamped(
     nu, x = _arpack(operator, np.random.default_rng(0).standard_normal(n), count)
     w = sigma + 1.0 / nu
     w = np.where(np.abs(w.imag) <= 1e-9 * np.abs(w), w.real, w).astype(complex)
+    w = np.where(_is_neutral(K, x), 0.0, w)
     order = np.argsort(np.abs(w))
     return _roots(w[order], x[:, order])
 
@@ -279,5 +278,6 @@ def _sparse_damped(
     operator = LinearOperator((2 * n, 2 * n), matvec=apply, dtype=float)
     nu, z = _arpack(operator, np.random.default_rng(0).standard_normal(2 * n), min(2 * count + 2, 2 * n - 2))
     s = sigma + 1.0 / nu
+    s = np.where(_is_neutral(K, z[:n]) & (np.abs(s) < 0.1 * sigma), 0.0, s)
     kept = _upper(s)
     return s[kept], z[:n, kept]

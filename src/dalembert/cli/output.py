@@ -35,6 +35,31 @@ def print_table(title: str, rows: Iterable[tuple[str, str]]) -> None:
     console.print(table)
 
 
+def print_columns(names: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
+    """Print a table with a header: texts left, numbers right."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    lines = list(rows)
+    table = Table(box=box.SIMPLE, show_edge=False)
+    for k, name in enumerate(names):
+        numeric = k > 0 and all(_is_number(line[k]) for line in lines)
+        table.add_column(name, justify="right" if numeric else "left", no_wrap=True)
+    for line in lines:
+        table.add_row(*(Text(cell) for cell in line))
+    Console(highlight=False).print(table)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return text == "-"
+    return True
+
+
 def _clean(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): _clean(item) for key, item in value.items()}

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+import textwrap
 from pathlib import Path
 
 from dalembert.errors import Mistake, ModelError, ModelFileError, nearest
@@ -37,15 +38,23 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     return read_model_file(path).model
 
 
-def save_model(model: Model, path: str | os.PathLike[str]) -> None:
+def save_model(model: Model, path: str | os.PathLike[str], *, remark: str = "") -> None:
     """Write a model to a file, which is replaced at once or, if something fails, left as it was.
+
+    Parameters
+    ----------
+    model : Model
+    path : path
+    remark : str
+        Comment at the head of the file.
 
     Raises
     ------
     ModelError
         If the model holds a Python function, which no file can hold.
     """
-    _replace(Path(path), model_to_text(model))
+    comment = "".join(f"# {line}\n" for line in textwrap.wrap(remark, 118))
+    _replace(Path(path), comment + model_to_text(model))
 
 
 def model_from_text(text: str, *, file: str = "<text>") -> Model:

@@ -2,9 +2,10 @@
 
 A singular value s with the vectors u, v counts as zero when it is what rounding alone would leave of u^T S v:
 
-    s <= ROUNDING |u|^T |S| |v|
+    s <= ROUNDING |u|^T |S| |v|      or      s <= n eps max |S|
 
-so that a soft spring beside a stiff one is not taken for none: the bound grades with the entries that take part.
+so that a soft spring beside a stiff one is not taken for none: the first bound grades with the entries that take part. The second is what
+making S itself has left.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ def null_directions(S: Array) -> tuple[Array, Array]:
         return np.zeros((S.shape[1], 0)), np.zeros((S.shape[0], 0))
     left, values, right = np.linalg.svd(S)
     bounds = np.einsum("ij,jk,ik->i", np.abs(left.T), np.abs(S), np.abs(right))
-    zero = values <= ROUNDING * bounds
+    floor = S.shape[0] * np.finfo(float).eps * np.abs(S).max()
+    zero = values <= np.maximum(ROUNDING * bounds, floor)
     return right[zero].T, left[:, zero]
 
 

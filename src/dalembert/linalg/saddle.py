@@ -749,6 +749,11 @@ class SaddleSolver:
             raise SolveError("the signs of the pivots are not known: the saddle system needed a search for pivots")
         return count_negative_pivots(self.plan.lu, self.work.store) - self.plan.m
 
+    def use_pivots(self) -> None:
+        """Factorise the values of `factorize` again, by SuperLU with a search for pivots: slower, for matrices that need it."""
+        self._levels = []
+        self._next_level()
+
     def _next_level(self) -> None:
         """Factorise with the next larger regularisation, at last with pivots."""
         self._pivoting = None

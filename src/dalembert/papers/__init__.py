@@ -1,1 +1,16 @@
-"""The examples of the papers that this library stands on: models, and their printed figures beside ours."""
+"""The examples of the papers that this library stands on: models, and their printed figures beside ours.
+
+Each module has ``figures()``, which yields `figures.Figure`, and ``draw(folder)``, which makes pictures like those of the paper.
+"""
+
+from importlib import import_module
+from types import ModuleType
+
+PAPERS = {
+    "peng2024": "Peng, Tasora, Fusai, Mangoni: tangent stiffness of holonomic constraints",
+}
+
+
+def module_of(paper: str) -> ModuleType:
+    """Return the module of a paper."""
+    return import_module(f"dalembert.papers.{paper}")

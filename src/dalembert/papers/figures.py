@@ -49,15 +49,15 @@ def table_of(figures: Iterable[Figure]) -> str:
     Examples
     --------
     >>> print(table_of([Figure("g [m/s2]", 9.8, 9.81, 0.05, "school")]))
-    figure          expected          ours   deviation  tolerance
-    g [m/s2]             9.8          9.81      0.01         0.05      school
+    figure          expected           ours deviation     tolerance
+    g [m/s2]             9.8           9.81      0.01          0.05       school
     """
     rows = list(figures)
     width = max((len(row.name) for row in rows), default=6) + 1
-    lines = [f"{'figure':{width}s}{'expected':>15s}{'ours':>14s}{'deviation':>12s}{'tolerance':>11s}"]
+    lines = [f"{'figure':{width}s}{'expected':>15s} {'ours':>14s} {'deviation':>9s}     {'tolerance':>9s}"]
     for row in rows:
         kind = "rel." if row.relative else "    "
         mark = "" if row.met else "  <-- off"
-        numbers = f"{row.expected:15.9g}{row.ours:14.9g}{row.deviation:10.2g}{kind:4s}{row.tolerance:9.2g}{kind:4s}"
+        numbers = f"{row.expected:15.9g} {row.ours:14.9g} {row.deviation:9.2g} {kind:4s}{row.tolerance:9.2g} {kind:4s}"
         lines.append(f"{row.name:{width}s}{numbers}  {row.source}{mark}".rstrip())
     return "\n".join(lines)

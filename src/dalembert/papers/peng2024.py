@@ -9,21 +9,23 @@ values of other programs: of the chain and of the wishbone by a formulation in a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from dalembert.analysis.equilibrium import Equilibrium, equilibrium
 from dalembert.analysis.modes import Modes, modes
+from dalembert.analysis.results import Run
 from dalembert.analysis.simulate import simulate
 from dalembert.elements import inertia
-from dalembert.errors import SolveError
 from dalembert.kernel.vec3 import Array
 from dalembert.papers.figures import Figure
 from dalembert.system.build import build
 from dalembert.system.model import Model
 from dalembert.system.state import State
+from dalembert.view.run_plots import finish
 
 GRAVITY = 9.81
 PAPER, INDEPENDENT, CLOSED_FORM = "printed", "independent", "closed form"
@@ -164,6 +166,15 @@ def spectrum_of(time: Array, place: Array) -> Ringing:
     return Ringing(time, place, np.fft.rfftfreq(place.size, time[1] - time[0]), amplitude)
 
 
+def _end_of(run: Run, model: Model) -> State:
+    """Return the last state of a run, for another model of the same bodies and joints."""
+    system = build(model)
+    places = np.hstack([run.position.values[-1], run.orientation.values[-1]]).ravel()
+    v = np.hstack([run.velocity.values[-1], run.angular_velocity.values[-1]]).ravel()
+    q = np.concatenate([places, system.design.q[places.size :]])
+    return State(0.0, system.advance(q, np.zeros(v.size)), v)  # the joints' angles follow the bodies
+
+
 def pushed_chain(direction: str) -> Ringing:
     """Return the experiment of Fig. 6: C is pushed for 5 s, then free; HHT, 0.01 s, 100 s; the first 10 s are left out."""
     control = {"method": "hht", "alpha": -0.2, "step": 0.01, "output_step": 0.01}
@@ -171,11 +182,7 @@ def pushed_chain(direction: str) -> Ringing:
     pushed = anchor_chain()
     pushed.load("push", middle, force=tuple(CHAIN_PUSH * np.array(DIRECTIONS[direction])))
     held = simulate(pushed, duration=5.0, start=equilibrium(calm).state, **control)
-    system = build(calm)
-    n = 7 * system.n_bodies
-    q = np.concatenate([np.hstack([held.position.values[-1], held.orientation.values[-1]]).ravel(), system.design.q[n:]])
-    v = np.hstack([held.velocity.values[-1], held.angular_velocity.values[-1]]).ravel()
-    free = simulate(calm, duration=95.0, start=State(0.0, system.advance(q, np.zeros(v.size)), v), **control)
+    free = simulate(calm, duration=95.0, start=_end_of(held, calm), **control)
     kept = slice(500, -1)
     place = free.position.sel(body=middle, axis=direction[1]).values[kept]
     return spectrum_of(free.time.values[kept] + 5.0, place)
@@ -288,10 +295,7 @@ def released_wishbone() -> Ringing:
     force = wishbone_force()
     calm, pushed = double_wishbone(force=force), double_wishbone(force=1.01 * force)
     held = simulate(pushed, duration=1.0, start=equilibrium(calm).state, **control)
-    system = build(calm)
-    q = np.concatenate([np.hstack([held.position.values[-1], held.orientation.values[-1]]).ravel(), system.design.q[7 * system.n_bodies :]])
-    v = np.hstack([held.velocity.values[-1], held.angular_velocity.values[-1]]).ravel()
-    free = simulate(calm, duration=49.0, start=State(0.0, system.advance(q, np.zeros(v.size)), v), **control)
+    free = simulate(calm, duration=49.0, start=_end_of(held, calm), **control)
     return spectrum_of(free.time.values[:-1], free.position.sel(body="wheel", axis="z").values[:-1])
 
 
@@ -303,16 +307,53 @@ def figures() -> Iterator[Figure]:
     yield from wishbone_figures()
 
 
-def static_analysis_without_kc() -> str:
-    """Return what becomes of the pendulum's static analysis without K_c: the failure that section 4.1 describes."""
-    from dalembert.analysis.pencil import Motion, pencil_at
-    from dalembert.analysis.stability import stability
+def draw(folder: Path) -> list[Path]:
+    """Draw chain and catenary, mode shapes, and the spectra of the free vibrations with the eigenfrequencies."""
+    import matplotlib.pyplot as plt
 
-    system = build(pendulum())
-    rest, q = np.zeros(6), system.design.q
-    lam = np.zeros(system.n_constraints)
-    pencil = pencil_at(system, Motion(0.0, q, rest, rest, lam), with_constraints=False)
-    found = stability(pencil)
-    if found.neutral != 1:
-        raise SolveError("the stiffness without K_c is not zero in the direction of the swing")
-    return "without K_c the stiffness in the direction of the swing is zero: Newton's method has no direction to search in"
+    chain = modes(anchor_chain(), 12)
+    frequencies = chain_frequencies(chain)
+    pictures = {"peng2024_chain.png": _draw_chain(), "peng2024_modes.png": chain.plot()}
+    figure, axes = plt.subplots(4, 1, figsize=(8, 10), layout="constrained")
+    for ax, direction in zip(axes, CHAIN_PEAKS, strict=False):
+        plane = "out of plane" if direction == "+y" else "in plane"
+        _draw_spectrum(ax, pushed_chain(direction), frequencies[plane], 1.2, f"anchor chain, C pushed along {direction}")
+    wishbone = modes(double_wishbone(force=wishbone_force()), None).frequency_hz.values
+    _draw_spectrum(axes[3], released_wishbone(), wishbone, 8.0, "double wishbone, released")
+    pictures["peng2024_spectra.png"] = figure
+    paths = []
+    for name, picture in pictures.items():
+        picture.savefig(folder / name, dpi=120)
+        plt.close(picture)
+        paths.append(folder / name)
+    return paths
+
+
+def _draw_chain() -> Any:
+    """Draw the chain as drawn and at rest, beside the catenary of the same length."""
+    import matplotlib.pyplot as plt
+    from scipy.optimize import brentq
+
+    rest, system = equilibrium(anchor_chain()), build(anchor_chain())
+    figure, ax = plt.subplots(figsize=(8, 5), layout="constrained")
+    drawn = system.design.q[: 7 * system.n_bodies].reshape(-1, 7)
+    ax.plot(drawn[:, 0], drawn[:, 2], "o:", color="0.6", markersize=2, label="as drawn")
+    ax.plot(rest.position.sel(axis="x"), rest.position.sel(axis="z"), "o-", markersize=3, label="at rest")
+    half, span = float(np.sqrt(61.0)), 5.0  # 2 a sinh(5/a) = 2 sqrt(61)
+    a = brentq(lambda one: one * np.sinh(span / one) - half, 0.5, 50.0)
+    x = np.linspace(-span, span, 201)
+    ax.plot(x + span, a * (np.cosh(x / a) - np.cosh(span / a)), "k--", linewidth=0.8, label="catenary")
+    ax.set_aspect("equal")
+    ax.set_xlabel("x [m]")
+    finish(ax, "z [m]")
+    return figure
+
+
+def _draw_spectrum(ax: Any, ringing: Ringing, eigenfrequencies: Array, most: float, title: str) -> None:
+    ax.plot(ringing.frequency, ringing.amplitude)
+    for value in eigenfrequencies[eigenfrequencies < most]:
+        ax.axvline(value, color="C3", linestyle="--", linewidth=0.8)
+    ax.set_xlim(0.0, most)
+    ax.set_title(title + " (dashed: eigenfrequencies)", fontsize="small")
+    ax.set_xlabel("f [Hz]")
+    finish(ax, "amplitude [m]")

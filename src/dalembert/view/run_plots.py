@@ -63,14 +63,14 @@ def _draw_positions(ax: Axes, run: Run, bodies: list[Any]) -> None:
         for axis, style in zip("xyz", ("-", "--", ":"), strict=True):
             label = f"{body}.{axis}" if len(bodies) <= 3 else str(body) if axis == "x" else None
             ax.plot(run.time, run.position.sel(body=body, axis=axis), style, color=f"C{number}", label=label)
-    _finish(ax, "position [m]")
+    finish(ax, "position [m]")
 
 
 def _draw_energies(ax: Axes, run: Run) -> None:
     total = run.kinetic_energy + run.potential_energy
     for label, values in (("kinetic", run.kinetic_energy), ("potential", run.potential_energy), ("total", total)):
         ax.plot(run.time, values, label=label, color="black" if label == "total" else None)
-    _finish(ax, "energy [J]")
+    finish(ax, "energy [J]")
 
 
 def _draw_forces(ax: Axes, run: Run, joints: list[Any]) -> None:
@@ -78,18 +78,19 @@ def _draw_forces(ax: Axes, run: Run, joints: list[Any]) -> None:
         unique = bool(run.joint_unique.sel(joint=joint))
         size = np.linalg.norm(run.joint_force.sel(joint=joint).values, axis=-1)
         ax.plot(run.time, size, "-" if unique else "--", label=str(joint) if unique else f"{joint} (not unique)")
-    _finish(ax, "joint force [N]")
+    finish(ax, "joint force [N]")
 
 
 def _draw_violations(ax: Axes, run: Run) -> None:
     floor = np.finfo(float).eps
     for level in run.level.values:
         ax.semilogy(run.time, np.maximum(run.constraint_violation.sel(level=level), floor), label=str(level))
-    _finish(ax, "violation")
+    finish(ax, "violation")
 
 
-def _finish(ax: Axes, label: str) -> None:
+def finish(ax: Axes, label: str) -> None:
+    """Label the upright axis, draw a grid, and a legend if there is something to explain."""
     ax.set_ylabel(label)
     ax.grid(alpha=0.3)
-    if ax.lines:
+    if ax.get_legend_handles_labels()[0]:
         ax.legend(fontsize="small", ncols=2)
