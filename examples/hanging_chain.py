@@ -1,81 +1,77 @@
-"""A hanging chain: from its description to its reactions and its modes, with and without K_c.
+"""A hanging chain: how it swings, where it rests, how it vibrates; with and without the stiffness of its joints.
 
-Writes out/hanging_chain.png. The continuous chain has the frequencies j_k/2 sqrt(g/L), j_k the zeros of the Bessel function J0.
+Writes its plots and a page, out/index.html, that shows them. The continuous chain has the frequencies j_k/2 sqrt(g/L)/(2 pi),
+j_k the zeros of the Bessel function J0; the modes without K_c are all zero.
 """
 
+import base64
+import html
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
-from scipy.linalg import eig, null_space
+from scipy.spatial.transform import Rotation
 from scipy.special import jn_zeros
 
 import dalembert as da
 
 mpl.use("Agg")
-import matplotlib.pyplot as plt
 
-LINKS, LENGTH, MASS, GRAVITY = 40, 2.0, 4.0, 9.81
+LINKS, LENGTH, MASS, GRAVITY, SLOPE = 40, 2.0, 4.0, 9.81, 20.0
+OUT = Path("out")
 
 
 def chain() -> da.Model:
-    """Return a chain of slender links that hangs straight down; its hinges turn about y."""
+    """Return a chain of slender links, drawn straight at 20 degrees from the vertical; its hinges turn about y."""
     model = da.Model("hanging chain", gravity=(0, 0, -GRAVITY))
     link, mass = LENGTH / LINKS, MASS / LINKS
+    turn = Rotation.from_euler("y", -SLOPE, degrees=True)
     above = model.ground
     for k in range(LINKS):
         inertia = da.inertia.rod(mass, link, axis="z")
-        body = model.body(f"link {k + 1}", mass=mass, inertia=inertia, position=(0, 0, -(k + 0.5) * link))
-        model.revolute(f"hinge {k + 1}", above, body, at=(0, 0, -k * link), axis=(0, 1, 0))
+        middle = turn.apply([0, 0, -(k + 0.5) * link])
+        body = model.body(f"link {k + 1}", mass=mass, inertia=inertia, position=middle, orientation=turn)
+        model.revolute(f"hinge {k + 1}", above, body, at=turn.apply([0, 0, -k * link]), axis=(0, 1, 0))
         above = body
     return model
 
 
-def modes(system: da.System, multipliers: np.ndarray, *, with_constraints: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return frequencies [Hz] and shapes on the null space of A at the design position."""
-    q, v = system.design.q, system.design.v
-    Z = null_space(system.jacobian(0.0, q).toarray())
-    K = Z.T @ system.stiffness(0.0, q, v, multipliers, with_constraints=with_constraints).toarray() @ Z
-    values, vectors = eig(K, Z.T @ system.mass().toarray() @ Z)
-    order = np.argsort(values.real)
-    return np.sqrt(values.astype(complex)).real[order] / (2 * np.pi), (Z @ vectors.real)[:, order]
-
-
-def plot(shapes: np.ndarray, frequencies: np.ndarray, path: Path) -> None:
-    """Draw the first four modes."""
-    z = -(np.arange(LINKS) + 0.5) * LENGTH / LINKS
-    figure, axes = plt.subplots(1, 4, sharey=True, figsize=(9, 4), layout="constrained")
-    for k, ax in enumerate(axes):
-        x = shapes[0::6, k]
-        ax.plot(x / np.abs(x).max(), z, "o-", markersize=3)
-        ax.axvline(0.0, color="0.8", zorder=0)
-        ax.set(title=f"{frequencies[k]:.3f} Hz", xlabel="x, scaled", xlim=(-1.2, 1.2))
-    axes[0].set_ylabel("z [m]")
-    figure.suptitle(f"Modes of a hanging chain of {LINKS} links")
-    path.parent.mkdir(exist_ok=True)
-    figure.savefig(path, dpi=120)
+def page(title: str, text: str, pictures: list[Path]) -> str:
+    """Return a self-contained HTML page."""
+    images = [base64.b64encode(path.read_bytes()).decode() for path in pictures]
+    shown = "".join(f'<p><img style="max-width:100%" src="data:image/png;base64,{image}"></p>' for image in images)
+    style = "body{font-family:sans-serif;max-width:60em;margin:2em auto;padding:0 1em}pre{background:#f4f4f4;padding:1em}"
+    head = f'<meta charset="utf-8"><title>{html.escape(title)}</title><style>{style}</style>'
+    return f"<!doctype html><html><head>{head}</head><body><h1>{title}</h1><pre>{html.escape(text)}</pre>{shown}</body></html>"
 
 
 def main() -> None:
-    """Print the model, its reactions and its frequencies; draw the modes."""
+    """Simulate, rest, vibrate; print, draw, write the page."""
     model = chain()
-    print("\n".join(str(model).splitlines()[:4]), "\n  ...")
-    system = da.build(model)
-    q, v = system.design.q, system.design.v
-    print(f"{system.n_velocities} velocities, {system.n_constraints} constraints\n")
-    solution = da.accelerations(system, 0.0, q, v)
-    top = system.reaction("hinge 1", 0.0, q, solution.multipliers).force
-    print(f"largest acceleration {np.abs(solution.acceleration).max():.1e}: the chain rests")
-    print(f"top hinge carries {np.linalg.norm(top):.6f} N, the weight is {MASS * GRAVITY:.6f} N\n")
-    with_K, shapes = modes(system, solution.multipliers, with_constraints=True)
-    without_K, _ = modes(system, solution.multipliers, with_constraints=False)
-    continuous = jn_zeros(0, 4) / 2 * np.sqrt(GRAVITY / LENGTH) / (2 * np.pi)
-    print("mode   with K_c   without K_c   continuous chain [Hz]")
-    for k in range(4):
-        print(f"{k + 1:4d} {with_K[k]:10.5f} {without_K[k]:13.5f} {continuous[k]:12.5f}")
-    path = Path("out/hanging_chain.png")
-    plot(shapes, with_K, path)
-    print(f"\nwrote {path}")
+    run = da.simulate(model, duration=10.0)
+    rest = da.equilibrium(model)
+    found, without = da.modes(model, 5), da.modes(model, 5, without_constraint_stiffness=True)
+    tip = rest.position.sel(body=f"link {LINKS}", axis="z")
+    lines = [
+        f"{model.name}: {LINKS} links, {LENGTH:g} m, {MASS:g} kg",
+        f"simulated: {run.attrs['steps']:.0f} steps of {run.attrs['method'].split(',')[0]}, {run.attrs['wall_time']:.2f} s,"
+        f" largest violation {float(run.constraint_violation.max()):.0e}",
+        f"at rest: stable {rest.stable}, {rest.iterations} iterations, middle of the last link at {float(tip):.6f} m,"
+        f" upper hinge carries {float(np.linalg.norm(rest.joint_force[0])):.4f} N of {MASS * GRAVITY:.4f} N",
+        "mode   f [Hz]   continuous chain [Hz]   without K_c [Hz]",
+    ]
+    exact = jn_zeros(0, 5) / 2 * np.sqrt(GRAVITY / LENGTH) / (2 * np.pi)
+    for k in range(5):
+        lines.append(f"{k + 1:4d}{found.frequency_hz.values[k]:9.4f}{exact[k]:24.4f}{without.frequency_hz.values[k]:19.4f}")
+    text = "\n".join(lines)
+    print(text)
+    OUT.mkdir(exist_ok=True)
+    pictures = {"run.png": run.plot(bodies=[f"link {LINKS}"], joints=["hinge 1"]), "modes.png": found.plot()}
+    for name, figure in pictures.items():
+        figure.savefig(OUT / name, dpi=110)
+    da.save_run(run, OUT / "hanging_chain.nc")
+    (OUT / "index.html").write_text(page(model.name, text, [OUT / name for name in pictures]), encoding="utf-8")
+    print(f"written: {', '.join(str(OUT / name) for name in (*pictures, 'hanging_chain.nc', 'index.html'))}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Equilibria against closed forms: positions, stability, reactions, held coordinates; what cannot rest and what is said of it."""
+"""Equilibria against closed forms: positions, stability, reactions, held coordinates; what cannot rest."""
 
 import numpy as np
 import pytest

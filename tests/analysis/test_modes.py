@@ -1,4 +1,4 @@
-"""Modes against closed forms: pendulums, tops, rotors, linkages; dense against sparse; shares; the pencil against differences."""
+"""Modes against closed forms: pendulums, tops, rotors, linkages; dense against sparse; shares; tangents."""
 
 from pathlib import Path
 
@@ -157,12 +157,21 @@ def test_a_four_bar_linkage_with_a_spring_against_its_one_coordinate():
     model = da.Model("four bar", gravity=(0, 0, -9.81))
     points = {"A": A, "B": B, "C": C, "D": D}
     at = {name: (float(x), 0.0, float(z)) for name, (x, z) in points.items()}
-    for name, one, other, mass, length in (("crank", "A", "B", 0.3, crank), ("coupler", "B", "C", 1.2, coupler), ("rocker", "D", "C", 0.9, rocker)):
+    for name, one, other, mass, length in (
+        ("crank", "A", "B", 0.3, crank),
+        ("coupler", "B", "C", 1.2, coupler),
+        ("rocker", "D", "C", 0.9, rocker),
+    ):
         along = np.subtract(at[other], at[one])
         turn = Rotation.from_euler("y", -np.arctan2(along[2], along[0]))
         place = 0.5 * np.add(at[one], at[other])
         model.body(name, mass=mass, inertia=da.inertia.rod(mass, length), position=place, orientation=turn)
-    for name, main, driven in (("A", "ground", "crank"), ("B", "crank", "coupler"), ("C", "coupler", "rocker"), ("D", "ground", "rocker")):
+    for name, main, driven in (
+        ("A", "ground", "crank"),
+        ("B", "crank", "coupler"),
+        ("C", "coupler", "rocker"),
+        ("D", "ground", "rocker"),
+    ):
         model.revolute(name, main, driven, at=at[name], axis=(0, 1, 0))
     model.spring("spring", "ground", "coupler", at=(0.2, 0, 0), at_driven=at["C"], stiffness=k, free_length=free)
     found = da.modes(model)
@@ -224,7 +233,9 @@ def test_a_massless_body_between_springs_has_infinite_eigenvalues():
     model.spring("damper", "between", "mass", at=(1, 0, 0), at_driven=(2, 0, 0), damping=5.0)
     damped = da.modes(model, None)  # 2 s^2 x + (600 + 5 s)(x - y) = 0, 300 y = (600 + 5 s)(x - y)
     s = np.roots([2.0 * 5.0, 2.0 * 900.0, 300.0 * 5.0, 300.0 * 600.0])
-    assert sorted(damped.eigenvalue.values, key=abs) == pytest.approx(sorted((one for one in s if one.imag >= 0.0), key=abs), rel=1e-9)
+    assert sorted(damped.eigenvalue.values, key=abs) == pytest.approx(
+        sorted((one for one in s if one.imag >= 0.0), key=abs), rel=1e-9
+    )
 
 
 def hanging_chain(n, damping=0.0):
@@ -289,7 +300,7 @@ def test_the_stiffness_of_a_pendulum_is_in_its_joint():
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_the_pencil_is_the_derivative_of_the_equations(path):
-    """M v' + A^T lambda - f along q(s), v(s), v'(s), at a random state: every tangent, gyroscopic and inertial terms included."""
+    """M v' + A^T lambda - f along q(s), v(s), v'(s) at a random state: every tangent, gyroscopic and inertial terms too."""
     if JIT_DISABLED and path.stem == "anchor_chain":
         pytest.skip("slow without compiled code")
     system, rng = da.build(load_model(path)), np.random.default_rng(1)

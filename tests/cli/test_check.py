@@ -34,6 +34,8 @@ COUNTS = {  # bodies, joints, constraints, rank, degrees of freedom, redundancy:
     "gyroscope": (4, 4, 21, 21, 3, 0),
     "gear_train": (4, 4, 23, 23, 1, 0),
     "engine_mount": (2, 1, 5, 5, 7, 0),
+    "anchor_chain": (43, 44, 178, 178, 80, 0),
+    "double_wishbone": (7, 12, 41, 41, 1, 0),
 }
 
 
@@ -56,7 +58,8 @@ def test_examples_have_the_counts_that_one_finds_by_hand(name, capsys):
     assert list(figures) == KEYS
     assert tuple(figures[key] for key in KEYS[1:7]) == COUNTS[name]
     assert figures["valid"] is True
-    assert figures["warnings"] == []
+    open_by_design = name == "anchor_chain"  # its end links are drawn at 45 degrees
+    assert bool(figures["warnings"]) is open_by_design
     assert bool(figures["redundant"]) == bool(figures["degree_of_redundancy"])
 
 

@@ -1,4 +1,4 @@
-"""Peng et al. 2024: the Jacobian (25), (33) and K_c = (45) + (49) at three given states; Table 1."""
+"""Peng et al. 2024: the Jacobian (25), (33) and K_c = (45) + (49) at three given states; Table 1; the examples of section 4."""
 
 import json
 from pathlib import Path
@@ -10,6 +10,8 @@ import dalembert as da
 from dalembert.elements import lock
 from dalembert.elements.joint import ALIASES, JOINT_TYPES
 from dalembert.elements.lock import ROWS
+from dalembert.kernel.compile import JIT_DISABLED
+from dalembert.papers import peng2024
 from dalembert.rotation.quaternion import logarithm, to_rotation
 
 PAPER = json.loads((Path(__file__).parent / "peng2024.json").read_text())
@@ -77,3 +79,12 @@ def test_table_1(printed):
     active = [row for row, on in zip(ROWS, PAPER["table_1_active_rows"][printed], strict=True) if on]
     assert list(kind.rows) == active
     assert (kind.perpendicular, kind.rod, kind.screw) == (False, False, False)
+
+
+@pytest.mark.parametrize("part", ["pendulum_figures", "chain_figures", "wishbone_figures", "chain_peak_figures"])
+def test_the_examples_of_section_4(part):
+    """Every figure of `dalembert reproduce peng2024`: printed ones, closed forms, independent programs."""
+    if JIT_DISABLED and part != "pendulum_figures":
+        pytest.skip("takes minutes as plain Python")
+    off = [figure for figure in getattr(peng2024, part)() if not figure.met]
+    assert off == []

@@ -1,20 +1,22 @@
 """Static equilibrium: positions and multipliers with ``A^T lambda = f(t, q, 0)`` and ``phi(t, q) = 0``.
 
-Newton's method on both together, with the tangent stiffness of the joints in K (Peng et al. 2024, section 4.1), damped by inertia:
+Newton's method on both together, with the tangent stiffness of the joints in K (Peng et al. 2024, section 4.1), damped by
+inertia:
 
     [ K + M / tau^2   A^T ] [ d            ]   [ f - A^T lambda ]
     [ A                0  ] [ delta lambda ] = [ -phi           ]
 
-It starts from the assembled position and the multipliers of the mass-weighted least-squares fit of f by A^T lambda, those of the first instant after the
-release; without them K_c were zero and the matrix of a mechanism without springs singular. No body turns by more than half
-a radian in a step. tau is a time: a step goes about where the bodies would be after it if they started from rest (pseudo-transient continuation, Kelley
-and Keyes 1998). It begins at ten times the time in which the released bodies would turn by a radian, so that Newton's method hardly feels it and goes
-to the nearest equilibrium, also an unstable one, and grows as the residual falls; where that fails, it begins smaller.
+It starts from the assembled position and the multipliers of the mass-weighted least-squares fit of f by A^T lambda, those of
+the first instant after the release; without them K_c were zero and the matrix of a mechanism without springs singular. No body
+turns by more than half a radian in a step. tau is a time: a step goes about where the bodies would be after it if they started
+from rest (pseudo-transient continuation, Kelley and Keyes 1998). It begins at ten times the time in which the released bodies
+would turn by a radian, so that Newton's method hardly feels it and goes to the nearest equilibrium, also an unstable one, and
+grows as the residual falls; where that fails, it begins smaller.
 
-``stable=True`` wants a minimum of the energy. tau is then kept so small that K + M/tau^2, made symmetric, is positive definite on what the joints leave
-(the signs of the pivots tell), so that every step goes downhill; a saddle that was met is left by a push. Among the ways to a minimum (energy descent,
-pseudo-time, continuation) this one needs no energy function, which dampers, drives and users' forces have none of, and ends
-with the same quadratic convergence.
+``stable=True`` wants a minimum of the energy. tau is then kept so small that K + M/tau^2, made symmetric, is positive definite
+on what the joints leave (the signs of the pivots tell), so that every step goes downhill; a saddle that was met is left by a
+push. Among the ways to a minimum (energy descent, pseudo-time, continuation) this one needs no energy function, which dampers,
+drives and users' forces have none of, and ends with the same quadratic convergence.
 
 References
 ----------
@@ -84,7 +86,8 @@ class EquilibriumError(SolveError):
         self.worst = worst
         self.iterations = iterations
         super().__init__(
-            f"no equilibrium was found in {iterations} iterations: {worst} is left with {self.residual:.3g} N or N m unbalanced; {reason}"
+            f"no equilibrium was found in {iterations} iterations: {worst} is left with {self.residual:.3g} N or N m "
+            f"unbalanced; {reason}"
         )
 
 
@@ -120,13 +123,14 @@ def equilibrium(
     stable : bool
         Look for a stable one; the nearest otherwise, stable or not.
     hold : mapping, optional
-        What is held, and where (None: as drawn). ``{"hinge.angle": 0.3}`` a joint coordinate [rad], [m]; ``{"wheel.z": 0.4}`` a world
-        coordinate of a body's centre or of a frame [m]; ``{"crank": None}`` a whole body. The forces that this needs
-        are in the result's `held`.
+        What is held, and where (None: as drawn). ``{"hinge.angle": 0.3}`` a joint coordinate [rad], [m]; ``{"wheel.z": 0.4}`` a
+        world coordinate of a body's centre or of a frame [m]; ``{"crank": None}`` a whole body. The forces that this needs are
+        in the result's `held`.
     start : State, optional
         Where to begin, instead of the design position.
     without_constraint_stiffness : bool
-        Newton's method without K_c (and without inertia to help), for comparison only: it fails where joints carry the stiffness.
+        Newton's method without K_c (and without inertia to help), for comparison only: it fails where joints carry the
+        stiffness.
 
     Raises
     ------
@@ -159,7 +163,9 @@ def _assembled(system: MechanicalSystem, t: float, start: State | None) -> State
     if start is None:
         return assemble(system, t=t)
     if start.q.shape != system.design.q.shape:
-        raise ModelError("start", f"its q has {start.q.size} numbers, the system {system.n_positions}", "give a state of this model")
+        raise ModelError(
+            "start", f"its q has {start.q.size} numbers, the system {system.n_positions}", "give a state of this model"
+        )
     return start
 
 
@@ -277,7 +283,7 @@ class _Search:
     def _slowest(self, K: sp.csc_array) -> float:
         """Return a time that is long beside that of the stiffness."""
         size = float(np.abs(K.data).max(initial=0.0) / max(np.abs(self.M.data).max(initial=0.0), 1e-300))
-        return 1e3 / np.sqrt(max(size, 1e-300))
+        return float(1e3 / np.sqrt(max(size, 1e-300)))
 
     def _step(self, d: Array) -> float:
         """Return how much of a displacement is taken: half a radian, and the extent of the model, at the most."""

@@ -1,7 +1,7 @@
 """Response of a linearised system to harmonic inputs, from the sparse pencil: no state space, no modes.
 
-    [ K + i w D - w^2 M   A^T ] [ d ]   [ B ]
-    [ A                    0  ] [ l ] = [ G ] u          y = (C_0 + i w C_1) d + C_l l
+[ K + i w D - w^2 M   A^T ] [ d ]   [ B ]
+[ A                    0  ] [ l ] = [ G ] u          y = (C_0 + i w C_1) d + C_l l
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Holding coordinates, points and bodies in place for an analysis: a model with the joints and motions that do it.
 
-What is held gets the constraints that the library has anyway, with their exact tangents, and its reaction is the force that holds it.
+What is held gets the constraints that the library has anyway, with their exact tangents, and its reaction is the force that
+holds it.
 """
 
 from __future__ import annotations
@@ -53,7 +54,10 @@ def with_holds(model: Model, hold: Mapping[str, float | None]) -> Held:
         elif name in model.bodies:
             _hold_body(held, name, value)
         else:
-            known = [*model.bodies, *(f"{joint}.{one}" for joint in model.joints for one in model.joints[joint].kind.coordinates)]
+            known = [
+                *model.bodies,
+                *(f"{joint}.{one}" for joint in model.joints for one in model.joints[joint].kind.coordinates),
+            ]
             known += [f"{one}.{axis}" for one in (*model.frames, *model.bodies) for axis in AXES]
             raise ModelError(element, "there is no such joint coordinate, point or body", nearest(name, known))
     return held
@@ -70,7 +74,9 @@ def _hold_coordinate(held: Held, name: str, joint: str, coordinate: str, value: 
     model = held.model
     row = COORDINATE_ROWS.get(coordinate, coordinate)
     if row not in ROWS:
-        raise ModelError(f"hold {name!r}", f"joint {joint!r} has no {coordinate!r}", nearest(coordinate, [*COORDINATE_ROWS, *ROWS]))
+        raise ModelError(
+            f"hold {name!r}", f"joint {joint!r} has no {coordinate!r}", nearest(coordinate, [*COORDINATE_ROWS, *ROWS])
+        )
     if value is None:
         system = build(model)
         value = system.coordinate(joint, coordinate, system.design.q)
@@ -92,7 +98,9 @@ def _hold_point(held: Held, name: str, owner: str, axis: str, value: float | Non
 
 def _hold_body(held: Held, name: str, value: float | None) -> None:
     if value is not None:
-        raise ModelError(f"hold {name!r}", f"a whole body cannot be held at {value}", f"say {name!r}: None, or hold '{name}.x' and so on")
+        raise ModelError(
+            f"hold {name!r}", f"a whole body cannot be held at {value}", f"say {name!r}: None, or hold '{name}.x' and so on"
+        )
     joint = f"hold {name}"
     held.model.fixed(joint, "ground", name, at=held.model.bodies[name].position)
     labels = ("Fx", "Fy", "Fz", "Tx", "Ty", "Tz")

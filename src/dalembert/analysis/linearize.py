@@ -2,12 +2,13 @@
 
     M d'' + D d' + K d + A^T dl = B u,   A d = G u,   y = C_0 d + C_1 d' + C_l dl + ...
 
-State space. With Z the null space of A and X a displacement that each prescribed motion causes, ``d = Z y + X u``, M Z-orthogonal to X,
+State space. With Z the null space of A and X a displacement that each prescribed motion causes, ``d = Z y + X u``, M
+Z-orthogonal to X,
 
     y'' = -a_1 y' - a_0 y + b_1 u' + b_0 u           a_1 = (Z^T M Z)^-1 Z^T D Z  and so on
 
-The states are z_1 = y and z_2 = y' - b_1 u, so that no derivative of an input is left. What depends on u' or u'' (a velocity or a
-reaction while a coordinate is prescribed) has no state space; such an input is taken by its acceleration instead
+The states are z_1 = y and z_2 = y' - b_1 u, so that no derivative of an input is left. What depends on u' or u'' (a velocity or
+a reaction while a coordinate is prescribed) has no state space; such an input is taken by its acceleration instead
 (``"drive.acceleration"``), with the coordinate and its rate as two states more.
 """
 
@@ -198,7 +199,7 @@ def _state_space(lin: Linearization) -> StateSpace:
     a0, a1 = inverse @ K, inverse @ D
     b0, b1 = inverse @ (Z.T @ (free - pencil.K @ X)), -inverse @ (Z.T @ (pencil.D @ X))
     by_acceleration = np.array([one.by_acceleration for one in lin.inputs], dtype=bool)
-    rows = _output_rows(lin, Z, X, free, a0, a1, b0, b1, inverse)
+    rows = _output_rows(lin, Z, X, free, a0, a1, b0, b1)
     return _assembled(n, a0, a1, b0, b1, by_acceleration, rows, lin)
 
 
@@ -212,9 +213,7 @@ class _Rows(NamedTuple):
     u2: Array
 
 
-def _output_rows(
-    lin: Linearization, Z: Array, X: Array, free: Array, a0: Array, a1: Array, b0: Array, b1: Array, inverse: Array
-) -> _Rows:
+def _output_rows(lin: Linearization, Z: Array, X: Array, free: Array, a0: Array, a1: Array, b0: Array, b1: Array) -> _Rows:
     pencil, T = lin.pencil, lin.pencil.T
     shape = (len(lin.outputs), Z.shape[0])
     C0 = np.array([T.T @ one.position + pencil.T1.T @ one.rate for one in lin.outputs]).reshape(shape)

@@ -2,8 +2,9 @@
 
     (s^2 M + s D + K_f + K_c + K_i) x + A^T l = 0,   A x = 0         Peng et al. 2024, eqs. (7) to (10)
 
-The shares say who takes part: the kinetic energy of each body, and the work of each element's stiffness, x^H K_e x, joints with their K_c
-among them, each as a part of the whole. A share of stiffness may be negative: an element that works against the others.
+The shares say who takes part: the kinetic energy of each body, and the work of each element's stiffness, x^H K_e x, joints with
+their K_c among them, each as a part of the whole. A share of stiffness may be negative: an element that works against the
+others.
 """
 
 from __future__ import annotations
@@ -68,9 +69,9 @@ def modes(
     Returns
     -------
     Modes
-        eigenvalue [1/s], frequency_hz (of what is seen: |Im s|/2 pi), natural_frequency_hz (|s|/2 pi), damping_ratio (-Re s/|s|),
-        kind, shape, and for bodies translation, rotation, kinetic_share, strain_share. The attributes hold the numbers of
-        neutral and unstable modes and whether all modes are listed.
+        eigenvalue [1/s], frequency_hz (of what is seen: |Im s|/2 pi), natural_frequency_hz (|s|/2 pi), damping_ratio (-Re
+        s/|s|), kind, shape, and for bodies translation, rotation, kinetic_share, strain_share. The attributes hold the numbers
+        of neutral and unstable modes and whether all modes are listed.
 
     Examples
     --------

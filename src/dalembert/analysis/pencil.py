@@ -2,17 +2,17 @@
 
     M d'' + D d' + K d + A^T dl = 0,      A d = 0
 
-d is a small displacement, and the velocities change by ``dv = d' + N(v) d`` (protocol.py), so that with the tangents of the system,
-K_f + K_c = d(A^T lambda - f)/dd and D_f = -df/dv,
+d is a small displacement, and the velocities change by ``dv = d' + N(v) d`` (protocol.py), so that with the tangents of the
+system, K_f + K_c = d(A^T lambda - f)/dd and D_f = -df/dv,
 
     D = D_f + M N(v)                                                  gyroscopic terms
     K = K_f + K_c + K_i,   K_i = D_f N(v) + M N(v') + d(M v')/dd      inertial terms
 
-Coordinates. About a state of rest, d is what the rest of the library calls a displacement: in the axes of the world, rotations in those of
-the body. About a steady motion the matrices have to be constant, or their eigenvalues mean nothing, and in axes that turn with the
-bodies A is not (a wheel's hub turns under it). Then d = T e with e in axes that turn with a common angular velocity W: the world's (W = 0) for bodies of
-revolution, those of the rotor for a rotor that is not round in bearings that are. `axes` says which; `is_steady` tells whether
-the choice was right.
+Coordinates. About a state of rest, d is what the rest of the library calls a displacement: in the axes of the world, rotations
+in those of the body. About a steady motion the matrices have to be constant, or their eigenvalues mean nothing, and in axes
+that turn with the bodies A is not (a wheel's hub turns under it). Then d = T e with e in axes that turn with a common angular
+velocity W: the world's (W = 0) for bodies of revolution, those of the rotor for a rotor that is not round in bearings that are.
+`axes` says which; `is_steady` tells whether the choice was right.
 """
 
 from __future__ import annotations
@@ -96,7 +96,8 @@ def pencil_at(
     >>> hinge = model.revolute("hinge", model.ground, bob, axis=(0, 1, 0))
     >>> system = da.build(model)
     >>> swing = np.array([1.0, 0, 0, 0, -0.25, 0])  # one metre at a length of 4 m
-    >>> round(float(swing @ pencil_at(system, motion_at(system, 0.0, system.design.q, system.design.v)).K @ swing), 9)  # m g / L
+    >>> pencil = pencil_at(system, motion_at(system, 0.0, system.design.q, system.design.v))
+    >>> round(float(swing @ pencil.K @ swing), 9)  # m g / L
     5.0
     """
     t, q, v, a, lam = at
@@ -154,7 +155,10 @@ def is_steady(system: MechanicalSystem, at: Motion, pencil: Pencil, axes: Array 
     if np.abs(later.A @ tried).max(initial=0.0) > change * (abs(pencil.A) @ np.abs(tried)).max(initial=0.0):
         return False
     pairs = zip(pencil[:3], later[:3], strict=True)
-    return all(np.abs(tried.T @ ((x - y) @ tried)).max() <= change * (np.abs(tried).T @ (abs(x) @ np.abs(tried))).max() for x, y in pairs)
+    return all(
+        np.abs(tried.T @ ((x - y) @ tried)).max() <= change * (np.abs(tried).T @ (abs(x) @ np.abs(tried))).max()
+        for x, y in pairs
+    )
 
 
 def _allowed(pencil: Pencil, count: int) -> Array:
@@ -163,12 +167,12 @@ def _allowed(pencil: Pencil, count: int) -> Array:
     solver = SaddleSolver(eye, pencil.A)
     solver.factorize(eye.data, pencil.A.data, check=False)
     none = np.zeros(pencil.A.shape[0])
-    return np.column_stack([solver.least_squares(r, none).x for r in np.random.default_rng(0).standard_normal((count, eye.shape[0]))])
+    return np.column_stack(
+        [solver.least_squares(r, none).x for r in np.random.default_rng(0).standard_normal((count, eye.shape[0]))]
+    )
 
 
-def steady_pencil(
-    system: MechanicalSystem, at: Motion, *, axes: Array | None = None, with_constraints: bool = True
-) -> Pencil:
+def steady_pencil(system: MechanicalSystem, at: Motion, *, axes: Array | None = None, with_constraints: bool = True) -> Pencil:
     """Return the pencil about a state of rest or of steady motion, in axes in which it is constant.
 
     Without `axes`, those of the world are tried, then those that turn like each body.

@@ -17,7 +17,7 @@ from dalembert.system.state import State
 from dalembert.system.system import System
 
 
-class Equilibrium(Run):
+class Equilibrium(Run):  # type: ignore[no-untyped-call]
     """A state of rest: what a run holds, at one time, and how it was found.
 
     Attributes

@@ -15,8 +15,8 @@
 | ``"hinge.angle"``, ``"hinge.angle_rate"`` | coordinate of a joint and its rate; so is ``distance`` |
 | ``"hinge.Fx"``, ``"hinge.Tz"`` | reaction on the driven body, in the joint's frame F2 [N], [N m] |
 
-Systems of a user's own equations know their coordinates (``"x"``), the rates (``"x'"``), the generalised forces (``"x"`` as an input) and the
-multipliers (the names of the rows).
+Systems of a user's own equations know their coordinates (``"x"``), the rates (``"x'"``), the generalised forces (``"x"`` as an
+input) and the multipliers (the names of the rows).
 """
 
 from __future__ import annotations
@@ -206,4 +206,3 @@ class _Bodies:
         points = [f"{one}.{part}" for one in (*layout.bodies, *layout.frames) for part in parts]
         joints = [f"{joint}.{part}{rate}" for joint, part in layout.observers for rate in ("", "_rate")]
         return [*points, *joints, *(f"{joint}.{part}" for joint in layout.joint_frames for part in WRENCH)]
-

@@ -1,7 +1,8 @@
 """Eigenvalues of the constrained pencil ``(s^2 M + s D + K) x + A^T l = 0, A x = 0``, K not symmetric in general.
 
-Small systems: the motions that the joints leave, ``x = Z y`` with A Z = 0, and dense eigenvalues. Zero and infinite ones are split off
-before (`linalg.null`), not recognised afterwards by their size. K and D without damping: ``K y = w M y`` and s^2 = -w.
+Small systems: the motions that the joints leave, ``x = Z y`` with A Z = 0, and dense eigenvalues. Zero and infinite ones are
+split off before (`linalg.null`), not recognised afterwards by their size. K and D without damping: ``K y = w M y`` and s^2 =
+-w.
 
 Large systems: never a dense matrix. ARPACK finds the eigenvalues nearest to a shift from solves with the factors of one saddle
 system, by Saad's shift-invert:
@@ -15,7 +16,7 @@ The start vector is purged of what the constraints forbid by two applications of
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -70,7 +71,8 @@ def spectrum(pencil: Pencil, count: int | None = None) -> Spectrum:
 
     >>> def one(*values): return sp.csc_array(np.diag(values))
     >>> nothing = sp.csc_array((0, 3))
-    >>> pencil = Pencil(one(1.0, 1.0, 1.0), one(0.0, 0.0, 0.0), one(1.0, 9.0, 0.0), nothing, one(1.0, 1.0, 1.0), one(0.0, 0.0, 0.0))
+    >>> eye, zero = one(1.0, 1.0, 1.0), one(0.0, 0.0, 0.0)
+    >>> pencil = Pencil(eye, zero, one(1.0, 9.0, 0.0), nothing, eye, zero)
     >>> result = spectrum(pencil)
     >>> result.eigenvalues.imag.round(12).tolist(), result.zero_modes
     ([0.0, 1.0, 3.0], 1)
@@ -139,8 +141,10 @@ def _undamped(M: Array, K: Array) -> Modes:
     massless = null_directions(M)[0].shape[1]
     symmetric = np.abs(K - K.T).max(initial=0.0) <= _SYMMETRIC * np.abs(K).max(initial=0.0)
     infinite = 0
+    w: Any
+    y: Any
     if massless:  # from the reversed pencil: M y = nu K y, whose zeros are the infinite w
-        pairs = nonzero_eigenpairs(np.linalg.solve(K, M))
+        pairs = nonzero_eigenpairs(np.asarray(np.linalg.solve(K, M), float))
         w, y, infinite = 1.0 / pairs.values, pairs.vectors, 2 * pairs.zeros
     elif symmetric:
         w, y = scipy.linalg.eigh(0.5 * (K + K.T), 0.5 * (M + M.T)) if K.size else (np.zeros(0), np.zeros((0, 0)))

@@ -1,7 +1,7 @@
 """Is an equilibrium stable: on how many independent directions that the joints leave is the stiffness negative, or zero.
 
-    conservative      K is symmetric on A x = 0: the signs of the pivots of [K, A^T; A, -mu] count (Sylvester, Lagrange and Dirichlet)
-    otherwise         follower forces and the like: modes that grow, eigenvalues with a positive real part
+    conservative      K is symmetric on A x = 0: the signs of the pivots of [K, A^T; A, -mu] count (Sylvester, Lagrange and
+    Dirichlet) otherwise         follower forces and the like: modes that grow, eigenvalues with a positive real part
 
 A direction counts as neutral when a change of the stiffnesses by `ROUNDING` of themselves decides its sign.
 """
@@ -74,7 +74,8 @@ def _dense(pencil: Pencil) -> Stability:
 def _by_pivots(pencil: Pencil) -> Stability:
     """Count the signs of the pivots, with a stiffness a little larger and a little smaller than it is.
 
-    Positions have no stiffness of their own in K_c, which would make poor pivots; A^T S A gives them one and changes nothing on A x = 0.
+    Positions have no stiffness of their own in K_c, which would make poor pivots; A^T S A gives them one and changes nothing on
+    A x = 0.
     """
     K, A = pencil.K, pencil.A
     size = np.asarray(abs(K).sum(axis=1)).ravel()
@@ -108,4 +109,3 @@ def _by_modes(pencil: Pencil) -> Stability:
     s = found.eigenvalues
     grows = s.real > 1e-9 * np.abs(s)
     return Stability(int(grows.sum()), found.zero_modes)
-

@@ -25,7 +25,8 @@ def equilibrium(
     stable: Annotated[bool, Option("--stable", help="Look for a stable one; the nearest otherwise, stable or not.")] = False,
     time: Annotated[float, Option(help="Time at which laws and drives are looked at [s].")] = 0.0,
     hold: Annotated[
-        list[str] | None, Option(help="Hold a coordinate or a body: hinge.angle=0.3, wheel.z, crank; may be given several times.")
+        list[str] | None,
+        Option(help="Hold a coordinate or a body: hinge.angle=0.3, wheel.z, crank; may be given several times."),
     ] = None,
     without_constraint_stiffness: Annotated[
         bool, Option("--without-constraint-stiffness", help="Newton's method without K_c, for comparison: it fails.")
@@ -40,8 +41,13 @@ def equilibrium(
     source = read_model_file(model)
     source.build()
     try:
-        without = {"without_constraint_stiffness": without_constraint_stiffness}
-        rest = find(source.model, t=time, stable=stable, hold=_holds(hold or []), **without)
+        rest = find(
+            source.model,
+            t=time,
+            stable=stable,
+            hold=_holds(hold or []),
+            without_constraint_stiffness=without_constraint_stiffness,
+        )
     except EquilibriumError as error:
         if as_json:
             print_json(_failure(error))
@@ -70,7 +76,9 @@ def _holds(words: list[str]) -> dict[str, float | None]:
         try:
             found[name.strip()] = float(value) if sign else None
         except ValueError as error:
-            raise ModelError(f"option '--hold {word}'", f"{value!r} is not a number", "say for example --hold hinge.angle=0.3") from error
+            raise ModelError(
+                f"option '--hold {word}'", f"{value!r} is not a number", "say for example --hold hinge.angle=0.3"
+            ) from error
     return found
 
 
@@ -104,7 +112,14 @@ def figures_of(rest: Equilibrium) -> dict[str, Any]:
 
 
 def _failure(error: EquilibriumError) -> dict[str, Any]:
-    return {"converged": False, "iterations": error.iterations, "residual": error.residual, "stable": None, "bodies": {}, "joints": {}}
+    return {
+        "converged": False,
+        "iterations": error.iterations,
+        "residual": error.residual,
+        "stable": None,
+        "bodies": {},
+        "joints": {},
+    }
 
 
 def _print(title: str, rest: Equilibrium) -> None:
@@ -126,5 +141,6 @@ def _wrenches(rest: Equilibrium) -> list[tuple[str, ...]]:
     shown = [np.where(np.abs(part) > 1e-10 * np.abs(part).max(initial=0.0), part, 0.0) + 0.0 for part in (force, torque)]
     unique = ["yes" if one else "no" for one in rest.joint_unique.values]
     return [
-        (str(joint), *(f"{x:.4g}" for x in (*shown[0][k], *shown[1][k])), unique[k]) for k, joint in enumerate(rest.joint.values)
+        (str(joint), *(f"{x:.4g}" for x in (*shown[0][k], *shown[1][k])), unique[k])
+        for k, joint in enumerate(rest.joint.values)
     ]

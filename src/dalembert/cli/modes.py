@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Option = typer.Option
 
 
-class Place(str, Enum):
+class Place(StrEnum):
     """Where the modes are looked at."""
 
     equilibrium = "equilibrium"
@@ -26,7 +26,9 @@ class Place(str, Enum):
 def modes(
     model: ModelPath,
     count: Annotated[int, Option("-n", "--count", min=1, help="How many modes, from the lowest on.")] = 10,
-    at: Annotated[Place, Option(help="About the nearest equilibrium, or about the design position, moving as drawn.")] = Place.equilibrium,
+    at: Annotated[
+        Place, Option(help="About the nearest equilibrium, or about the design position, moving as drawn.")
+    ] = Place.equilibrium,
     without_constraint_stiffness: Annotated[
         bool, Option("--without-constraint-stiffness", help="Leave K_c out, for comparison: the result is then wrong.")
     ] = False,
@@ -44,7 +46,9 @@ def modes(
     where = reference_motion(system, at=at.value, state=None, t=0.0)
     found = {
         keep: modes_of(
-            Linearization(system, where, steady_pencil(system, where, with_constraints=keep), (), ()), count, with_constraint_stiffness=keep
+            Linearization(system, where, steady_pencil(system, where, with_constraints=keep), (), ()),
+            count,
+            with_constraint_stiffness=keep,
         )
         for keep in ((True, False) if not as_json else (not without_constraint_stiffness,))
     }
@@ -54,7 +58,10 @@ def modes(
     if as_json:
         print_json(figures_of(shown))
     else:
-        _print(f"{source.model.name} ({model}), about {'its equilibrium' if at is Place.equilibrium else 'the design position'}", found)
+        _print(
+            f"{source.model.name} ({model}), about {'its equilibrium' if at is Place.equilibrium else 'the design position'}",
+            found,
+        )
 
 
 def figures_of(found: Modes) -> dict[str, Any]:

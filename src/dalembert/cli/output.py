@@ -65,6 +65,8 @@ def _clean(value: Any) -> Any:
         return {str(key): _clean(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_clean(item) for item in value]
+    if hasattr(value, "item"):  # a NumPy number
+        value = value.item()
     if isinstance(value, float):
         return value if abs(value) < float("inf") else None
     return value

@@ -18,7 +18,9 @@ class NotReproducedError(SolveError):
 
 
 def reproduce(
-    paper: Annotated[str | None, typer.Argument(help="peng2024, ...; all of them if none is named.", show_default=False)] = None,
+    paper: Annotated[
+        str | None, typer.Argument(help="peng2024, ...; all of them if none is named.", show_default=False)
+    ] = None,
     output: Annotated[Path | None, Option("--output", "-o", help="Draw the papers' figures to files in this folder.")] = None,
     as_json: AsJson = False,
 ) -> None:

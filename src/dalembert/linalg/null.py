@@ -4,8 +4,8 @@ A singular value s with the vectors u, v counts as zero when it is what rounding
 
     s <= ROUNDING |u|^T |S| |v|      or      s <= n eps max |S|
 
-so that a soft spring beside a stiff one is not taken for none: the first bound grades with the entries that take part. The second is what
-making S itself has left.
+so that a soft spring beside a stiff one is not taken for none: the first bound grades with the entries that take part. The
+second is what making S itself has left.
 """
 
 from __future__ import annotations

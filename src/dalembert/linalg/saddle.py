@@ -742,8 +742,8 @@ class SaddleSolver:
     def negative_directions(self) -> int:
         """Return on how many independent directions with A x = 0 a symmetric M is negative, by the signs of the pivots.
 
-        Sylvester's law of inertia: the factors of the symmetric matrix [M, A^T; A, -mu] have m negative pivots for the rows, and one
-        more for each such direction. Directions on which M is zero count as positive.
+        Sylvester's law of inertia: the factors of the symmetric matrix [M, A^T; A, -mu] have m negative pivots for the rows,
+        and one more for each such direction. Directions on which M is zero count as positive.
         """
         if self._pivoting is not None:
             raise SolveError("the signs of the pivots are not known: the saddle system needed a search for pivots")

@@ -1,6 +1,7 @@
 """The examples of the papers that this library stands on: models, and their printed figures beside ours.
 
-Each module has ``figures()``, which yields `figures.Figure`, and ``draw(folder)``, which makes pictures like those of the paper.
+Each module has ``figures()``, which yields `figures.Figure`, and ``draw(folder)``, which makes pictures like those of the
+paper.
 """
 
 from importlib import import_module

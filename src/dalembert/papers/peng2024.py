@@ -1,9 +1,10 @@
-"""C. Peng, A. Tasora, D. Fusai, D. Mangoni, A unified analytical expression of the tangent stiffness matrix of holonomic constraints, CMAME
-419 (2024) 116667: the three examples of section 4.
+"""C. Peng, A. Tasora, D. Fusai, D. Mangoni, A unified analytical expression of the tangent stiffness matrix of holonomic
+constraints, CMAME 419 (2024) 116667: the three examples of section 4.
 
-Sources of what the paper leaves open: the chain is that of the authors' own demonstration in Project Chrono (43 bodies of 10 kg and 10
-kg m2, torsion-locked joints); the wishbone is the A-arm with pushrod of B. Minaker's EoM, the author of the paper's ref. [11]. "independent" marks
-values of other programs: of the chain and of the wishbone by a formulation in angles and one by finite differences of the potential energy.
+Sources of what the paper leaves open: the chain is that of the authors' own demonstration in Project Chrono (43 bodies of 10 kg
+and 10 kg m2, torsion-locked joints); the wishbone is the A-arm with pushrod of B. Minaker's EoM, the author of the paper's ref.
+[11]. "independent" marks values of other programs: of the chain and of the wishbone by a formulation in angles and one by
+finite differences of the potential energy.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from dalembert.analysis.equilibrium import Equilibrium, equilibrium
+from dalembert.analysis.equilibrium import equilibrium
 from dalembert.analysis.modes import Modes, modes
+from dalembert.analysis.rest import Equilibrium
 from dalembert.analysis.results import Run
 from dalembert.analysis.simulate import simulate
 from dalembert.elements import inertia
@@ -60,7 +62,9 @@ def pendulum_figures() -> Iterator[Figure]:
         yield Figure(from_here + f"{kind} of eigenvalue [1/s]", 1.566, ours, 5e-4, PAPER)
         yield Figure(from_here + f"{kind} of eigenvalue [1/s]", rate, ours, 1e-8, CLOSED_FORM)
     without = modes(pendulum(30.0), None, without_constraint_stiffness=True)
-    yield Figure("pendulum without K_c: largest eigenvalue [1/s]", 0.0, float(np.abs(without.eigenvalue.values).max()), 0.0, PAPER)
+    yield Figure(
+        "pendulum without K_c: largest eigenvalue [1/s]", 0.0, float(np.abs(without.eigenvalue.values).max()), 0.0, PAPER
+    )
 
 
 # --- 4.2 anchor chain ---------------------------------------------------------------------------------------------------
@@ -118,7 +122,9 @@ def chain_figures() -> Iterator[Figure]:
     frequencies = chain_frequencies(modes(anchor_chain(), 14))
     for name, printed in TABLE_3.items():
         plane, rank = name.split(", ")
-        yield Figure(f"chain, {name} [Hz]", printed, round(float(frequencies[plane][int(rank[0]) - 1]), 3), 1e-12, PAPER + ", Table 3")
+        yield Figure(
+            f"chain, {name} [Hz]", printed, round(float(frequencies[plane][int(rank[0]) - 1]), 3), 1e-12, PAPER + ", Table 3"
+        )
     for plane, values in CHAIN_FREQUENCIES.items():
         for k, value in enumerate(values):
             yield Figure(f"chain, {plane}, {k + 1} [Hz]", value, float(frequencies[plane][k]), 1e-6, INDEPENDENT, True)
@@ -134,7 +140,7 @@ def horizontal_forces(rest: Equilibrium) -> Array:
         orientation = rest.orientation.values[main] if main < system.n_bodies else np.array([1.0, 0, 0, 0])
         R = Rotation.from_quat(orientation, scalar_first=True).as_matrix() @ system.layout.joint_frames[joint][1]
         in_world.append((R @ force[k])[0])
-    return np.abs(np.array(in_world))
+    return np.asarray(np.abs(np.array(in_world)), float)
 
 
 def chain_frequencies(vibration: Modes) -> dict[str, Array]:
@@ -156,7 +162,9 @@ class Ringing(NamedTuple):
     def peaks(self, least: float) -> Array:
         """Return the frequencies of the local maxima, the largest first, down to a part of the largest [Hz]."""
         inside = self.amplitude[1:-1]
-        top = np.flatnonzero((inside > self.amplitude[:-2]) & (inside > self.amplitude[2:]) & (inside > least * inside.max())) + 1
+        top = (
+            np.flatnonzero((inside > self.amplitude[:-2]) & (inside > self.amplitude[2:]) & (inside > least * inside.max())) + 1
+        )
         return np.asarray(self.frequency[top[np.argsort(-self.amplitude[top])]])
 
 
@@ -177,7 +185,7 @@ def _end_of(run: Run, model: Model) -> State:
 
 def pushed_chain(direction: str) -> Ringing:
     """Return the experiment of Fig. 6: C is pushed for 5 s, then free; HHT, 0.01 s, 100 s; the first 10 s are left out."""
-    control = {"method": "hht", "alpha": -0.2, "step": 0.01, "output_step": 0.01}
+    control: dict[str, Any] = {"method": "hht", "alpha": -0.2, "step": 0.01, "output_step": 0.01}
     middle, calm = f"link {CHAIN_BODIES // 2}", anchor_chain()
     pushed = anchor_chain()
     pushed.load("push", middle, force=tuple(CHAIN_PUSH * np.array(DIRECTIONS[direction])))
@@ -231,7 +239,9 @@ def double_wishbone(*, gravity: float = 0.0, force: float = 0.0) -> Model:
     model.revolute("crank pivot", "ground", "bell crank", at="crank pivot", axis=(0, 1, 1))
     _rod_ends(model, "push rod", ("bell crank", "rod top"), ("lower arm", "rod bottom"))
     _rod_ends(model, "tie rod", ("ground", "tie inner"), ("upright", "tie outer"))
-    model.spring("spring", "ground", "bell crank", at="spring fixed", at_driven="spring crank", stiffness=2e4, free_length=0.66375)
+    model.spring(
+        "spring", "ground", "bell crank", at="spring fixed", at_driven="spring crank", stiffness=2e4, free_length=0.66375
+    )
     if force:
         model.load("tyre", "wheel", force=(0, 0, force))
     return model
@@ -291,7 +301,7 @@ def _wishbone_frequency(model: Model, with_kc: bool) -> float:
 
 def released_wishbone() -> Ringing:
     """Return the free vibration of Fig. 11: 1 % more force for the first second, then free; HHT, 1 ms, 50 s."""
-    control = {"method": "hht", "alpha": -0.1, "step": 1e-3, "output_step": 1e-2}
+    control: dict[str, Any] = {"method": "hht", "alpha": -0.1, "step": 1e-3, "output_step": 1e-2}
     force = wishbone_force()
     calm, pushed = double_wishbone(force=force), double_wishbone(force=1.01 * force)
     held = simulate(pushed, duration=1.0, start=equilibrium(calm).state, **control)

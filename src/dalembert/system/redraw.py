@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from dalembert.elements.bushing import Bushing
 from dalembert.elements.checks import GROUND
+from dalembert.elements.coupling import Coupling
 from dalembert.elements.frame import Frame
 from dalembert.elements.joint import Joint, drawn_frames
 from dalembert.elements.joint_force import TorsionSpring
@@ -30,7 +31,8 @@ from dalembert.system.system import System
 def redrawn(model: Model, state: State) -> Model:
     """Return a model whose design position is a given state; it moves and rests as the given one does from there.
 
-    What was measured "as drawn" keeps its value: rod lengths, offsets of couplings, free lengths. Angles of joints are those of one turn.
+    What was measured "as drawn" keeps its value: rod lengths, offsets of couplings, free lengths. Angles of joints are those of
+    one turn; a screw is closed as drawn.
 
     Examples
     --------
@@ -53,7 +55,9 @@ class _Redrawing:
         self.old, self.state = model, state
         self.system: System = build(model)
         if state.q.shape != self.system.design.q.shape:
-            raise ModelError("state", f"its q has {state.q.size} numbers, the model {self.system.n_positions}", "give a state of this model")
+            raise ModelError(
+                "state", f"its q has {state.q.size} numbers, the model {self.system.n_positions}", "give a state of this model"
+            )
         self.poses = {name: self._poses(k, name) for k, name in enumerate(model.bodies)}
         same = np.zeros(3), Rotation.identity()
         self.poses[GROUND] = (*same, *same)
@@ -66,15 +70,26 @@ class _Redrawing:
     def model(self) -> Model:
         """Return the new model."""
         new = copy.copy(self.old)
-        new.points = {name: at for name, at in self.old.points.items()}
         new.bodies = {name: self._body(k, name) for k, name in enumerate(self.old.bodies)}
         new.frames = {name: self._frame(frame) for name, frame in self.old.frames.items()}
         new.joints = {name: self._joint(joint) for name, joint in self.old.joints.items()}
         new.couplings, new.motions = dict(self.old.couplings), dict(self.old.motions)
         new.forces = {name: self._force(force) for name, force in self.old.forces.items()}
+        new.couplings = self._couplings(new)
         used = self._names_in_use(new)
-        new.points = {name: at for name, at in new.points.items() if name in used}
+        new.points = {name: at for name, at in self.old.points.items() if name in used}
         return new
+
+    def _couplings(self, new: Model) -> dict[str, Coupling]:
+        """Return couplings as far from closed as they were; the angles that they join begin anew."""
+        if not new.couplings:
+            return {}
+        drawn, left = build(new), self.system.constraint(self.state.t, self.state.q)
+        found = {}
+        for name, coupling in new.couplings.items():
+            now = sum(term.ratio * drawn.coordinate(term.joint, term.coordinate, drawn.design.q) for term in coupling.terms)
+            found[name] = replace(coupling, offset=float(now - left[self.system.layout.joint_rows[name][0]]))
+        return found
 
     def _names_in_use(self, new: Model) -> set[str]:
         elements = [*new.joints.values(), *new.frames.values(), *new.forces.values()]
@@ -97,21 +112,26 @@ class _Redrawing:
 
     def _frame(self, frame: Frame) -> Frame:
         place = self._moved(frame.body, self.old.place(frame.at, frame.element))
-        return replace(frame, at=place, orientation=self._turned(frame.body, Rotation.from_matrix(np.asarray(_matrix(frame.orientation)))))
+        return replace(
+            frame, at=place, orientation=self._turned(frame.body, Rotation.from_matrix(np.asarray(_matrix(frame.orientation))))
+        )
 
     def _drawn(self, element: Any, perpendicular: bool = False) -> dict[str, Any]:
         """Return both frames of an element, moved along."""
         at: Callable[[Any], Array] = lambda place: self.old.place(place, element.element)  # noqa: E731
         place_2, R2, place_1, R1 = drawn_frames(element.element, element, at, perpendicular=perpendicular)
-        same = element.main == GROUND and isinstance(element.at, str) and element.at_driven is None
         return {
-            "at": element.at if same else self._moved(element.main, place_2),
+            "at": element.at if self._stays(element) else self._moved(element.main, place_2),
             "orientation": self._turned(element.main, R2),
             "at_driven": self._moved(element.driven, place_1),
             "orientation_driven": self._turned(element.driven, R1),
             "axis": None,
             "axis_driven": None,
         }
+
+    def _stays(self, element: Any) -> bool:
+        """Return whether the main end of an element is a named point of the ground."""
+        return element.main == GROUND and isinstance(element.at, str) and element.at in self.old.points
 
     def _joint(self, joint: Joint) -> Joint:
         drawn = self._drawn(joint, joint.kind.perpendicular)
@@ -137,7 +157,7 @@ class _Redrawing:
         old = [self.old.place(place, spring.element) for place in (spring.at, spring.at_driven)]
         new = [self._moved(body, place) for body, place in zip((spring.main, spring.driven), old, strict=True)]
         lengths = [float(np.linalg.norm(other - one)) for one, other in (old, new)]
-        at = spring.at if spring.main == GROUND and isinstance(spring.at, str) else new[0]
+        at = spring.at if self._stays(spring) else new[0]
         return replace(spring, at=at, at_driven=new[1], **_kept(spring, "free_length", *lengths))
 
     def _torsion_spring(self, spring: TorsionSpring) -> TorsionSpring:
@@ -151,7 +171,11 @@ class _Redrawing:
         if load.follower:
             parts = (*load.force, *load.torque)
             if any(isinstance(part, Law) for part in parts):
-                raise ModelError(load.element, "it follows its body and its components are laws of time", "give one law that multiplies a constant force")
+                raise ModelError(
+                    load.element,
+                    "it follows its body and its components are laws of time",
+                    "give one law that multiplies a constant force",
+                )
             turn = self._turned(load.body, Rotation.identity())
             for label in ("force", "torque"):
                 moved[label] = tuple((turn.apply(np.array(getattr(load, label), float)) + 0.0).tolist())

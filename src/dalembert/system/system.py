@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from dalembert.elements import lock
+from dalembert.elements import load, lock
 from dalembert.errors import ModelError, nearest
 from dalembert.kernel.vec3 import Array
 from dalembert.linalg.pattern import Indices, Pattern
@@ -311,7 +311,7 @@ class System:
         return force, torque
 
     def load_force(self, name: str, t: float, q: Array) -> Array:
-        """Return what one more unit of the factor of a load adds to f; of a joint load, what one N m or N along its coordinate adds."""
+        """Return what one more unit of the factor of a load adds to f; for a joint load, 1 N m or 1 N along its coordinate."""
         if name in self.layout.force_coordinates:
             return self.coordinate_gradient(*self.layout.force_coordinates[name], q)
         loads = self.layout.force_elements[: assembly.n_force_blocks(self.tables)][-self.tables.loads.size :]
@@ -321,7 +321,7 @@ class System:
         record, f = self.tables.loads[k : k + 1].copy(), np.zeros(self.n_velocities + 6)
         record.factor, record.factor_law = 1.0, -1
         now = self._at(t, q)
-        assembly.load.add_force(record[0], now.poses, now.laws, f)
+        load.add_force(record[0], now.poses, now.laws, f)
         return f[:-6]
 
     def motion_right_side(self, name: str, t: float, q: Array) -> Array:

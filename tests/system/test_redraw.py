@@ -1,0 +1,42 @@
+"""A model drawn anew in another state is the same mechanism."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert.io import load_model
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_it_has_the_same_forces_and_constraints(path):
+    model, rng = load_model(path), np.random.default_rng(2)
+    system = da.build(model)
+    n = system.n_velocities
+    q, v = system.advance(system.design.q, 0.2 * rng.standard_normal(n)), rng.standard_normal(n)
+    again = da.build(da.redrawn(model, da.State(0.0, q, v)))
+    bodies = 7 * system.n_bodies
+    assert np.allclose(again.design.q[:bodies], q[:bodies], atol=1e-14)
+    assert np.allclose(again.design.v, v, atol=1e-13)
+    assert np.allclose(again.force(0.0, again.design.q, v), system.force(0.0, q, v), rtol=1e-9, atol=1e-9)
+    rows = [k for k, name in enumerate(system.layout.rows) if not name.endswith(".screw")]  # screws are closed as drawn
+    one, other = again.constraint(0.0, again.design.q), system.constraint(0.0, q)
+    assert np.allclose(np.abs(one[rows]), np.abs(other[rows]), atol=1e-12)  # a quaternion's sign goes with it
+
+
+def test_a_state_of_another_model_is_refused():
+    model = load_model(EXAMPLES[0])
+    with pytest.raises(da.ModelError, match="give a state of this model"):
+        da.redrawn(model, da.State(0.0, np.zeros(3), np.zeros(3)))
+
+
+def test_follower_loads_turn_along():
+    model = da.Model("rocket")
+    model.body("rocket", mass=1.0, inertia=(1, 1, 1))
+    model.load("thrust", "rocket", force=(0, 0, 5.0), at=(0, 0, -1), follower=True)
+    system = da.build(model)
+    turned = da.State(0.0, system.advance(system.design.q, [0, 0, 0, 0, np.pi / 2, 0]), system.design.v)
+    assert np.allclose(da.redrawn(model, turned).forces["thrust"].force, (5.0, 0, 0))
