@@ -19,6 +19,8 @@ LARGEST_TURN = 0.5
 
 ITERATIONS = 100
 
+VELOCITY_ITERATIONS = 30
+
 ROUNDING, CONTRADICTION = 1e-13, 1e-9
 """Errors of velocities, relative to the largest one: not worth a correction, and not yet a contradiction of redundant rows."""
 
@@ -172,16 +174,18 @@ def _largest(values: Array) -> float:
 
 def _velocities(system: MechanicalSystem, t: float, q: Array) -> Array:
     """Return the velocities nearest to those drawn, measured by M, with A v = b'."""
-    v = system.design.v
-    A, b = system.jacobian(t, q), system.velocity_right_side(t, q)
-    error, size = b - A @ v, max(_largest(v), _largest(b))
-    if _largest(error) <= ROUNDING * size:
-        return v.copy()
-    M, zero = system.mass(t, q), np.zeros(v.size)
-    solver = SaddleSolver(M, A)
-    solver.factorize(M.data, A.data)
+    v, M, zero = system.design.v, system.mass(t, q), np.zeros(system.n_velocities)
+    solver = SaddleSolver(M, system.jacobian(t, q, v))
+    size = max(_largest(v), _largest(system.velocity_residual(t, q, zero)))
     try:
-        return np.asarray(v + solver.solve(zero, error).x)
+        for _ in range(VELOCITY_ITERATIONS):  # one is enough where the rows are linear in v
+            error = -system.velocity_residual(t, q, v)
+            if _largest(error) <= ROUNDING * size:
+                return v.copy()
+            solver.factorize(M.data, system.jacobian(t, q, v).data)
+            v = np.asarray(v + solver.solve(zero, error).x)
+            size = max(size, _largest(v))
+        return v
     except InconsistentConstraintsError as contradiction:
         if contradiction.mismatch <= CONTRADICTION * size:
             return np.asarray(v + solver.least_squares(zero, error).x)

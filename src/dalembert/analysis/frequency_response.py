@@ -81,15 +81,16 @@ def frequency_response(
 
 def _response(lin: Linearization, s: complex) -> NDArray[np.complex128]:
     """Return the transfer functions at one s."""
-    M, D, K, A, T, T1 = lin.pencil
+    M, D, K, A, T, T1, B, holonomic = lin.pencil
     n, m = K.shape[0], A.shape[0]
     S = sp.csc_array(s**2 * M + s * D + K)
     force = np.column_stack([T.T @ one.force for one in lin.inputs]).astype(complex)
     motion = np.column_stack([one.motion / (s**2 if one.by_acceleration else 1.0) for one in lin.inputs]).astype(complex)
     scale = _scales(S, A)
     left, right = sp.diags_array(scale[:n]), sp.diags_array(scale[n:])
-    S, A = left @ S @ left, right @ A @ left
-    rows = [[S, A.T], [A, sp.csc_array((m, m))]]
+    rates = sp.diags_array(np.where(holonomic, 1.0, s)) @ A + B  # rows that restrict velocities only: s A + B
+    S, A, rates = left @ S @ left, right @ A @ left, right @ rates @ left
+    rows = [[S, A.T], [rates, sp.csc_array((m, m))]]
     exact = sp.csc_matrix(sp.block_array(rows)) if m else sp.csc_matrix(S)
     shift = sp.diags_array(np.concatenate([np.zeros(n), np.full(m, -REDUNDANT)]))
     solve = _factors(sp.csc_matrix(exact + shift), s)

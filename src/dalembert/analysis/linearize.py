@@ -186,6 +186,9 @@ def reference_motion(system: MechanicalSystem, *, at: str, state: State | None, 
 
 
 def _state_space(lin: Linearization) -> StateSpace:
+    if not lin.pencil.holonomic.all():
+        problem = "rows that restrict velocities only have no state space in independent coordinates"
+        raise ModelError("linearize", problem, "use frequency_response, or modes")
     Z, M, D, K = lin.reduced()
     pencil, n = lin.pencil, Z.shape[1]
     try:

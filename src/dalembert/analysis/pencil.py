@@ -1,6 +1,6 @@
 """Small motions about a state: the matrices of Peng et al. 2024, eqs. (7) to (10), for any mechanical system.
 
-    M d'' + D d' + K d + A^T dl = 0,      A d = 0
+    M d'' + D d' + K d + A^T dl = 0,      A d = 0,  or A d' + B d = 0 for rows that restrict velocities only
 
 d is a small displacement, and the velocities change by ``dv = d' + N(v) d`` (protocol.py), so that with the tangents of the
 system, K_f + K_c = d(A^T lambda - f)/dd and D_f = -df/dv,
@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from dalembert.errors import ModelError, SolveError
@@ -46,6 +47,10 @@ class Pencil(NamedTuple):
         Rows of the constraints.
     T, T1 : sparse array, shape (n, n)
         d = T e, d' = T e' + T1 e: from the coordinates of the pencil to displacements.
+    B : sparse array, shape (m, n)
+        Of the rows that restrict velocities only: A d' + B d = 0.
+    holonomic : array of bool, shape (m,)
+        The other rows.
     """
 
     M: sp.csc_array
@@ -54,6 +59,8 @@ class Pencil(NamedTuple):
     A: sp.csc_array
     T: sp.csc_array
     T1: sp.csc_array
+    B: sp.csc_array
+    holonomic: NDArray[np.bool_]
 
 
 class Motion(NamedTuple):
@@ -102,20 +109,30 @@ def pencil_at(
     """
     t, q, v, a, lam = at
     M, N = system.mass(t, q), system.transport(v)
-    D_f = system.damping(t, q, v)
+    D_f = system.damping(t, q, v, lam)
     D = D_f + M @ N
     K = system.stiffness(t, q, v, lam, with_constraints=with_constraints)
     if v.any() or a.any():
         K = K + D_f @ N + M @ system.transport(a) + system.inertia_stiffness(t, q, a)
-    A = system.jacobian(t, q)
+    A, holonomic = system.jacobian(t, q, v), system.holonomic
+    B = _of_velocities(sp.csc_array(A @ N + system.velocity_stiffness(t, q, v)), holonomic)
     if axes is None:
         eye, none = sp.eye_array(v.size, format="csc"), sp.csc_array((v.size, v.size))
-        return Pencil(M, sp.csc_array(D), sp.csc_array(K), A, eye, none)
+        return Pencil(M, sp.csc_array(D), sp.csc_array(K), A, eye, none, B, holonomic)
     if not isinstance(system, System):
         raise ModelError("axes", "turning axes need bodies", "leave them out for systems of your own equations")
     T, T1, T2 = _turning(system, at, np.asarray(axes, float), after)
     Tt = T.T.tocsc()
-    return Pencil(Tt @ M @ T, Tt @ (2.0 * M @ T1 + D @ T), Tt @ (M @ T2 + D @ T1 + K @ T), sp.csc_array(A @ T), T, T1)
+    B = _of_velocities(sp.csc_array(A @ T1 + B @ T), holonomic)
+    D_e, K_e = Tt @ (2.0 * M @ T1 + D @ T), Tt @ (M @ T2 + D @ T1 + K @ T)
+    return Pencil(Tt @ M @ T, D_e, K_e, sp.csc_array(A @ T), T, T1, B, holonomic)
+
+
+def _of_velocities(B: sp.csc_array, holonomic: NDArray[np.bool_]) -> sp.csc_array:
+    """Return B with the rows of the velocity constraints only."""
+    if holonomic.all():
+        return sp.csc_array(B.shape)
+    return sp.csc_array(sp.diags_array((~holonomic).astype(float)) @ B)
 
 
 def _turning(system: System, at: Motion, W: Array, after: float) -> tuple[sp.csc_array, sp.csc_array, sp.csc_array]:

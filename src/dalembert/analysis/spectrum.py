@@ -72,13 +72,13 @@ def spectrum(pencil: Pencil, count: int | None = None) -> Spectrum:
     >>> def one(*values): return sp.csc_array(np.diag(values))
     >>> nothing = sp.csc_array((0, 3))
     >>> eye, zero = one(1.0, 1.0, 1.0), one(0.0, 0.0, 0.0)
-    >>> pencil = Pencil(eye, zero, one(1.0, 9.0, 0.0), nothing, eye, zero)
+    >>> pencil = Pencil(eye, zero, one(1.0, 9.0, 0.0), nothing, eye, zero, nothing, np.zeros(0, bool))
     >>> result = spectrum(pencil)
     >>> result.eigenvalues.imag.round(12).tolist(), result.zero_modes
     ([0.0, 1.0, 3.0], 1)
     """
     n = pencil.K.shape[0]
-    if count is None or n <= MOST_DENSE or 6 * count > n:
+    if count is None or n <= MOST_DENSE or 6 * count > n or not pencil.holonomic.all():
         return _cut(_dense(pencil), count)
     return _cut(_sparse(pencil, count), count)
 
@@ -116,6 +116,8 @@ def _roots(w: NDArray[np.complex128], x: NDArray[np.complex128]) -> tuple[NDArra
 
 def _dense(pencil: Pencil) -> Spectrum:
     """Return all modes by way of independent coordinates."""
+    if not pencil.holonomic.all():
+        return _nonholonomic(pencil)
     Z = rank_and_null_space(pencil.A.toarray())[1]
     M, D, K = (Z.T @ (part @ Z) for part in pencil[:3])
     if np.abs(D).max(initial=0.0) <= 1e-14 * np.abs(pencil.D).max() if pencil.D.nnz else True:
@@ -123,6 +125,30 @@ def _dense(pencil: Pencil) -> Spectrum:
     else:
         values, shapes, zeros, infinite = _damped(M, D, K)
     return Spectrum(values, Z @ shapes, zeros, infinite, True)
+
+
+def _nonholonomic(pencil: Pencil) -> Spectrum:
+    """Return all modes where some rows restrict velocities only: ``P y' + R y = 0`` on the coordinates y that the others leave.
+
+    With S a basis of P S = 0, ``y' = S u - P^+ R y``, and S^T of the equations of motion gives u'.
+    """
+    A, B = pencil.A.toarray(), pencil.B.toarray()
+    Z = rank_and_null_space(A[pencil.holonomic])[1]
+    M, D, K = (Z.T @ (part @ Z) for part in pencil[:3])
+    P, R = A[~pencil.holonomic] @ Z, B[~pencil.holonomic] @ Z
+    S, G = rank_and_null_space(P)[1], -np.linalg.pinv(P, rcond=1e-11) @ R
+    n, k = S.shape
+    mass = S.T @ M @ S
+    of_y, of_u = -S.T @ (M @ G @ G + D @ G + K), -S.T @ (M @ G @ S + D @ S)
+    state = np.block([[G, S], [np.linalg.solve(mass, of_y), np.linalg.solve(mass, of_u)]]) if k else G
+    balance = np.sqrt(max(np.abs(state[n:, :n]).max(initial=0.0), 1e-300)) if k else 1.0
+    scale = np.concatenate([np.ones(n), np.full(k, balance)])
+    neutral = null_directions(state)[0]
+    pairs = nonzero_eigenpairs(state * scale / scale[:, None])
+    kept = _upper(pairs.values)
+    shapes = np.hstack([neutral[:n], (scale[:, None] * pairs.vectors)[:n, kept]])
+    values = np.concatenate([np.zeros(neutral.shape[1]), pairs.values[kept]])
+    return Spectrum(values, Z @ shapes, neutral.shape[1], 0, True)
 
 
 Modes = tuple[NDArray[np.complex128], NDArray[np.complex128], int, int]

@@ -48,10 +48,10 @@ def stability(pencil: Pencil) -> Stability:
     --------
     >>> K = sp.csc_array(np.diag([1.0, -2.0, 0.0]))
     >>> eye, none = sp.eye_array(3, format="csc"), sp.csc_array((3, 3))
-    >>> stability(Pencil(eye, none, K, sp.csc_array((0, 3)), eye, none))
+    >>> stability(Pencil(eye, none, K, sp.csc_array((0, 3)), eye, none, sp.csc_array((0, 3)), np.zeros(0, bool)))
     Stability(unstable=1, neutral=1)
     """
-    if not _has_potential(pencil):
+    if not pencil.holonomic.all() or not _has_potential(pencil):
         return _by_modes(pencil)
     if pencil.K.shape[0] <= MOST_DENSE:
         return _dense(pencil)

@@ -56,7 +56,8 @@ class SaddleFormulation:
 
     def __init__(self, system: MechanicalSystem) -> None:
         self.system = system
-        self._solver = SaddleSolver(system.mass(0.0, system.design.q), system.jacobian(0.0, system.design.q))
+        q, v = system.design.q, system.design.v
+        self._solver = SaddleSolver(system.mass(0.0, q), system.jacobian(0.0, q, v))
 
     @property
     def redundant(self) -> bool:
@@ -73,7 +74,7 @@ class SaddleFormulation:
         """
         system = self.system
         try:
-            self._solver.factorize(system.mass(t, q).data, system.jacobian(t, q).data)
+            self._solver.factorize(system.mass(t, q).data, system.jacobian(t, q, v).data)
             solution = self._solver.solve(system.force(t, q, v), system.acceleration_right_side(t, q, v))
         except UndeterminedUnknownsError as error:
             raise SolveError(_undetermined(system, error)) from error

@@ -2,6 +2,8 @@
 
     M(t, q) v' + A^T lambda = f(t, q, v)       A v = b'(t, q)       A v' = b''(t, q, v)       phi(t, q) = 0
 
+Rows that come from no phi restrict velocities only, psi(t, q, v) = 0; they may be nonlinear in v, and A = d(psi)/dv then depends on it.
+
 Small displacements d move the state by ``q -> advance(q, d)``; all derivatives are with respect to d. Along a motion
 ``dv = d' + N(v) d``, because d of a rotation belongs to the turning body: N is zero for plain coordinates with q' = v.
 """
@@ -73,8 +75,12 @@ class MechanicalSystem(Protocol):
         """Return phi."""
         ...
 
-    def jacobian(self, t: float, q: Array) -> csc_array:
-        """Return A."""
+    def jacobian(self, t: float, q: Array, v: Array | None = None) -> csc_array:
+        """Return A; v counts only where a row is nonlinear in it."""
+        ...
+
+    def velocity_residual(self, t: float, q: Array, v: Array) -> Array:
+        """Return A v - b'; of a row that is nonlinear in v, psi."""
         ...
 
     def velocity_right_side(self, t: float, q: Array) -> Array:
@@ -89,8 +95,12 @@ class MechanicalSystem(Protocol):
         """Return K = d(A^T lambda - f)/dd at constant v and lambda; without K_c if `with_constraints` is false."""
         ...
 
-    def damping(self, t: float, q: Array, v: Array) -> csc_array:
-        """Return D = -df/dv."""
+    def damping(self, t: float, q: Array, v: Array, multipliers: Array | None = None) -> csc_array:
+        """Return D = d(A^T lambda - f)/dv."""
+        ...
+
+    def velocity_stiffness(self, t: float, q: Array, v: Array) -> csc_array:
+        """Return d(A v - b')/dd at constant v: what displacements change about the rows that restrict velocities only."""
         ...
 
     def inertia_stiffness(self, t: float, q: Array, a: Array) -> csc_array:

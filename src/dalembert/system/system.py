@@ -209,8 +209,8 @@ class System:
         assembly.constraint(self.tables, self._at(t, q), self._last(q), phi)
         return phi
 
-    def jacobian(self, t: float, q: Array) -> csc_array:
-        """Return A = d(phi)/d(d)."""
+    def jacobian(self, t: float, q: Array, v: Array | None = None) -> csc_array:
+        """Return A = d(phi)/d(d); it does not depend on v."""
         return self._jacobian_pattern.matrix(self.jacobian_terms(t, q))
 
     def jacobian_terms(self, t: float, q: Array) -> Array:
@@ -218,6 +218,14 @@ class System:
         J = np.zeros((self.layout.term_row.size, 12))
         assembly.jacobian(self.tables, self._at(t, q), J)
         return J
+
+    def velocity_residual(self, t: float, q: Array, v: Array) -> Array:
+        """Return A v - b'."""
+        return np.asarray(self.jacobian(t, q) @ v - self.velocity_right_side(t, q))
+
+    def velocity_stiffness(self, t: float, q: Array, v: Array) -> csc_array:
+        """Return d(A v - b')/dd of the rows that restrict velocities only: there are none."""
+        return csc_array((self.n_constraints, self.n_velocities))
 
     def velocity_right_side(self, t: float, q: Array) -> Array:
         """Return b' of A v = b'."""
@@ -237,7 +245,7 @@ class System:
         entries[144 * n :] = self._force_tangents(t, q, v)[0]
         return self._tangent_pattern.matrix(entries)
 
-    def damping(self, t: float, q: Array, v: Array) -> csc_array:
+    def damping(self, t: float, q: Array, v: Array, multipliers: Array | None = None) -> csc_array:
         """Return D = -d(f)/d(v), gyroscopic terms included."""
         gyroscopic = np.empty((self.n_bodies, 9))
         assembly.gyroscopic_damping(self.tables, self._at(t, q, v).poses, gyroscopic)
