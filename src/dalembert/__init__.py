@@ -25,7 +25,8 @@ from dalembert.elements.motion import Motion
 from dalembert.elements.spring import SpringDamper
 from dalembert.elements.user_force import UserForce
 from dalembert.errors import DalembertError, ModelError, ModelFileError, SolveError
-from dalembert.formulations.saddle import Accelerations, accelerations
+from dalembert.formulations.choose import accelerations
+from dalembert.formulations.saddle import Accelerations
 from dalembert.rotation import euler
 from dalembert.system.build import build
 from dalembert.system.model import Model

@@ -147,7 +147,7 @@ def _nonholonomic(pencil: Pencil) -> Spectrum:
     pairs = nonzero_eigenpairs(state * scale / scale[:, None])
     kept = _upper(pairs.values)
     shapes = np.hstack([neutral[:n], (scale[:, None] * pairs.vectors)[:n, kept]])
-    values = np.concatenate([np.zeros(neutral.shape[1]), pairs.values[kept]])
+    values = np.concatenate([np.zeros(neutral.shape[1]), pairs.values[kept]]).astype(complex)
     return Spectrum(values, Z @ shapes, neutral.shape[1], 0, True)
 
 

@@ -97,7 +97,7 @@ def _slipping_joints(system: System) -> list[str]:
 def _undetermined(system: System) -> list[str]:
     """Return why the accelerations at the start are not unique or do not exist."""
     from dalembert.errors import SolveError
-    from dalembert.formulations.saddle import accelerations
+    from dalembert.formulations.choose import accelerations
 
     try:
         accelerations(system, 0.0, system.design.q, system.design.v)

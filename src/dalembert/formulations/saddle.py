@@ -28,11 +28,14 @@ class Accelerations(NamedTuple):
         lambda; the force of the constraints on the bodies is ``-A^T lambda``.
     residual : float
         Relative residual of the linear system.
+    constraint_force : array
+        Q^c = C - A^T lambda: what the constraints do to the system, with the non-ideal part C.
     """
 
     acceleration: Array
     multipliers: Array
     residual: float
+    constraint_force: Array
 
 
 class SaddleFormulation:
@@ -80,12 +83,8 @@ class SaddleFormulation:
             raise SolveError(_undetermined(system, error)) from error
         except InconsistentConstraintsError as error:
             raise SolveError(_contradiction(system, error)) from error
-        return Accelerations(solution.x, solution.lam, solution.residual)
-
-
-def accelerations(system: MechanicalSystem, t: float, q: Array, v: Array) -> Accelerations:
-    """Return accelerations and multipliers of a system at one state; see `SaddleFormulation` for many."""
-    return SaddleFormulation(system).solve(t, q, v)
+        pull = system.jacobian(t, q, v).T @ solution.lam
+        return Accelerations(solution.x, solution.lam, solution.residual, system.non_ideal_force(t, q, v) - pull)
 
 
 def _undetermined(system: MechanicalSystem, error: UndeterminedUnknownsError) -> str:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dalembert.errors import DalembertError, ModelError, SolveError, nearest
-from dalembert.formulations.saddle import accelerations
+from dalembert.formulations.choose import accelerations
 from dalembert.integrators.common import CHUNK_STEPS, IntegrationError, Samples
 from dalembert.integrators.dopri5 import (
     STAGES,

@@ -632,7 +632,7 @@ class ImplicitIntegrator:
         track.clock[:] = (t, self.options.step, t, 0.0, 0.0)
         track.q[:], track.v[:] = q, v
         formulation = SaddleFormulation(self.system)
-        track.vd[:], track.lam[:], _ = formulation.solve(t, track.q, track.v)
+        track.vd[:], track.lam[:] = formulation.solve(t, track.q, track.v)[:2]
         track.a[:] = track.vd + (c.alpha_m - c.alpha_f) * self.options.step * self._jerk(formulation, t)
         track.vd_before[:], track.lam_before[:] = track.vd, track.lam
         track.counts[5], track.counts[6] = 1.0, float(formulation.redundant)

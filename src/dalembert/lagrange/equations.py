@@ -2,8 +2,8 @@
 
     M(q, t) v' = Q(q, v, t) + C(q, v, t) - A^T lambda      phi(q, t) = 0      psi(q, v, t) = 0,    q' = v
 
-Rows come in the order phi, psi. On the level of velocities they are ``phi_q v + phi_t`` and psi itself, which need not be linear in v;
-their Jacobian with respect to v is A, and ``A v' = b''``.
+Rows come in the order phi, psi. On the level of velocities they are ``phi_q v + phi_t`` and psi itself, which need not be
+linear in v; their Jacobian with respect to v is A, and ``A v' = b''``.
 """
 
 from __future__ import annotations

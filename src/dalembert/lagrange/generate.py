@@ -10,7 +10,7 @@ import hashlib
 import importlib.util
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -60,17 +60,17 @@ class _Printer(PythonCodePrinter):  # type: ignore[misc]
         return text
 
 
-def module_from(functions: dict[str, tuple[Sequence[sp.Symbol], Sequence[Sequence[sp.Expr]]]], arguments: Sequence[str]) -> ModuleType:
+def module_from(functions: Mapping[str, Sequence[Sequence[sp.Expr]]], arguments: Sequence[str]) -> ModuleType:
     """Return a module of compiled functions.
 
     Parameters
     ----------
-    functions : dict
-        For each name the symbols that are read, and the lists of expressions, one for each output array.
+    functions : mapping
+        For each name the lists of expressions, one for each output array.
     arguments : sequence of str
         Names of the input arrays: a symbol is the next entry of the array that it belongs to, ``"q[2]"``.
     """
-    source = HEADER + "\n\n".join(_function(name, outputs, arguments) for name, (_, outputs) in functions.items())
+    source = HEADER + "\n\n".join(_function(name, outputs, arguments) for name, outputs in functions.items())
     return _imported(source)
 
 
@@ -92,7 +92,9 @@ def _function(name: str, outputs: Sequence[Sequence[sp.Expr]], arguments: Sequen
 def _printed(printer: _Printer, expression: sp.Expr) -> str:
     text: str = printer.doprint(expression)
     if "Not supported" in text or "Derivative" in text:
-        raise ModelError("expression", f"{expression} cannot be computed with numbers", "use functions that Python's math knows")
+        raise ModelError(
+            "expression", f"{expression} cannot be computed with numbers", "use functions that Python's math knows"
+        )
     return text
 
 

@@ -104,7 +104,7 @@ class Mechanics:
         velocity: ArrayLike | None = None,
         **functions: Any,
     ) -> Mechanics:
-        """Return a system of plain functions: ``mass(t, q)`` (or an array), ``force(t, q, v)``; see `NumericEquations` for the others.
+        """Return a system of plain functions: ``mass(t, q)`` or an array, ``force(t, q, v)``, others as in `NumericEquations`.
 
         Derivatives that are not given are made by complex steps where the functions allow it, else by differences.
 
@@ -127,7 +127,7 @@ class Mechanics:
 
     @classmethod
     def from_sympy_mechanics(cls, name: str, method: Any, **more: Any) -> Mechanics:
-        """Return the system of a `sympy.physics.mechanics` method object: LagrangesMethod, or KanesMethod with speeds ``u = q'``.
+        """Return the system of a LagrangesMethod of `sympy.physics.mechanics`, or of a KanesMethod with speeds ``u = q'``.
 
         `more` is what the object does not hold: parameters, position, velocity, non_ideal.
         """
@@ -144,7 +144,9 @@ class Mechanics:
         for label, values in (("position", position), ("velocity", velocity)):
             array = np.zeros(n) if values is None else np.asarray(values, dtype=float)
             if array.shape != (n,) or not np.isfinite(array).all():
-                raise ModelError(f"mechanics {name!r}", f"{label} is {values!r}", f"give {n} finite numbers: {', '.join(names)}")
+                raise ModelError(
+                    f"mechanics {name!r}", f"{label} is {values!r}", f"give {n} finite numbers: {', '.join(names)}"
+                )
             start.append(array)
         self.design = State(0.0, start[0], start[1])
         full = np.arange(n)

@@ -1,9 +1,9 @@
 """Equations from plain Python functions; derivatives that are not given are made by complex steps or differences.
 
-A complex step ``Im f(x + i h)/h`` with h = 1e-30 is exact to rounding, and is taken wherever a function answers complex numbers with
-complex numbers (NumPy's functions do). Elsewhere central differences with a step of 6e-6 of the size: about 1e-10 of the function's
-size for first derivatives. b'' is a first derivative of the velocity residual along the motion, the tangents of the forces
-are first derivatives of their functions.
+A complex step ``Im f(x + i h)/h`` with h = 1e-30 is exact to rounding, and is taken wherever a function answers complex
+numbers with complex numbers (NumPy's functions do). Elsewhere central differences with a step of 6e-6 of the size: about
+1e-10 of the function's size for first derivatives. b'' is a first derivative of the velocity residual along the motion, the
+tangents of the forces are first derivatives of their functions.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ class NumericEquations:
         potential_energy: Function | None = None,
         element: str = "mechanics",
     ) -> None:
-        self.names, self.element, self.parameters = names, element, {}
+        self.names, self.element = names, element
+        self.parameters: dict[str, float] = {}
         self._mass: Function = mass if callable(mass) else lambda t, q: np.asarray(mass, float)
         self._force, self._phi, self._psi, self._C = force, holonomic, nonholonomic, non_ideal
         self._given_jacobian, self._given_right_side = jacobian, acceleration_right_side
@@ -65,7 +66,9 @@ class NumericEquations:
         n = len(names)
         zero = np.zeros(n)
         self.n_holonomic = 0 if holonomic is None else self._called("holonomic", holonomic, 0.0, zero + 0.1).size
-        self.n_nonholonomic = 0 if nonholonomic is None else self._called("nonholonomic", nonholonomic, 0.0, zero + 0.1, zero).size
+        self.n_nonholonomic = (
+            0 if nonholonomic is None else self._called("nonholonomic", nonholonomic, 0.0, zero + 0.1, zero).size
+        )
         self._check_sizes(n)
 
     def _check_sizes(self, n: int) -> None:
@@ -74,13 +77,17 @@ class NumericEquations:
         if M.shape != (n, n):
             raise ModelError(self.element, f"the mass matrix is {M.shape} for {n} coordinates", f"return {n} rows of {n}")
         if Q.shape != (n,):
-            raise ModelError(self.element, f"the force has {Q.size} entries for {n} coordinates", "return one for each coordinate")
+            raise ModelError(
+                self.element, f"the force has {Q.size} entries for {n} coordinates", "return one for each coordinate"
+            )
 
     def _called(self, label: str, function: Function, *arguments: Any) -> Array:
         try:
             return np.atleast_1d(np.asarray(function(*arguments)))
         except Exception as error:
-            raise ModelError(self.element, f"the function {label!r} failed: {error!r}", "try it on an example of t, q, v") from error
+            raise ModelError(
+                self.element, f"the function {label!r} failed: {error!r}", "try it on an example of t, q, v"
+            ) from error
 
     # --- the functions themselves ----------------------------------------------------------------------------------------
 
@@ -101,7 +108,9 @@ class NumericEquations:
         """Return M, Q, C, A and b''."""
         C = np.zeros(q.size) if self._C is None else np.asarray(self._C(t, q, v), float)
         A = self._jacobian(t, q, v)
-        return Dynamics(np.asarray(self._mass(t, q), float), np.asarray(self._force(t, q, v), float), C, A, self._right_side(t, q, v))
+        return Dynamics(
+            np.asarray(self._mass(t, q), float), np.asarray(self._force(t, q, v), float), C, A, self._right_side(t, q, v)
+        )
 
     def _jacobian(self, t: float, q: Array, v: Array) -> Array:
         if self._given_jacobian is not None:

@@ -1,13 +1,13 @@
 """Equations from SymPy expressions: every derivative is symbolic, shared subexpressions are computed once, all is compiled.
 
-    L = T - V       M = L_vv,    Q = L_q - L_vq v - L_vt + (given forces)
-    phi             A = phi_q,   b'' = -(phi_q v)_q v - 2 phi_qt v - phi_tt
-    psi             A = psi_v,   b'' = -psi_q v - psi_t
+L = T - V       M = L_vv,    Q = L_q - L_vq v - L_vt + (given forces)
+phi             A = phi_q,   b'' = -(phi_q v)_q v - 2 phi_qt v - phi_tt
+psi             A = psi_v,   b'' = -psi_q v - psi_t
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -99,7 +99,11 @@ class SymbolicEquations:
                 raise ModelError(self.element, f"{len(velocities)} velocities for {n} coordinates", "give one for each")
             self._rates += list(zip(velocities, self._v, strict=True))
         time = sp.Symbol("t", real=True)
-        self._others = [*zip([sp.sympify(one) for one in known], self._p, strict=True), (TIME, time), (sp.Symbol("t", real=True), time)]
+        self._others = [
+            *zip([sp.sympify(one) for one in known], self._p, strict=True),
+            (TIME, time),
+            (sp.Symbol("t", real=True), time),
+        ]
         self._t = time
         functions = [one for one in coordinates if isinstance(one, AppliedUndef)]
         if functions:
@@ -119,7 +123,9 @@ class SymbolicEquations:
     def _column(self, given: Any, n: int, label: str) -> sp.Matrix:
         values = [0] * n if given is None else list(sp.Matrix(given)) if isinstance(given, sp.MatrixBase) else list(given)
         if len(values) != n:
-            raise ModelError(self.element, f"{label} has {len(values)} entries for {n} coordinates", "give one for each coordinate")
+            raise ModelError(
+                self.element, f"{label} has {len(values)} entries for {n} coordinates", "give one for each coordinate"
+            )
         return sp.Matrix([self._expression(one) for one in values])
 
     def _check_symbols(self) -> None:
@@ -128,7 +134,9 @@ class SymbolicEquations:
         unknown = set().union(*(sp.sympify(one).free_symbols for one in everything)) - allowed
         if unknown:
             names = ", ".join(sorted(str(one) for one in unknown))
-            raise ModelError(self.element, f"unknown symbols: {names}", "name them as coordinates, or give numbers in parameters={...}")
+            raise ModelError(
+                self.element, f"unknown symbols: {names}", "name them as coordinates, or give numbers in parameters={...}"
+            )
 
     # --- mathematics ----------------------------------------------------------------------------------------------------
 
@@ -143,7 +151,9 @@ class SymbolicEquations:
         """Return M and Q."""
         n = len(self.names)
         if (mass is None) == (L is None):
-            raise ModelError(self.element, "the inertia is not given, or twice", "give mass=..., kinetic_energy=... or lagrangian=...")
+            raise ModelError(
+                self.element, "the inertia is not given, or twice", "give mass=..., kinetic_energy=... or lagrangian=..."
+            )
         if L is None:
             M = sp.Matrix(mass).applyfunc(self._expression)
             if M.shape != (n, n):
@@ -159,7 +169,6 @@ class SymbolicEquations:
         """Make the expressions of all functions."""
         q, v, a, t = sp.Matrix(self._q), sp.Matrix(self._v), sp.Matrix(self._a), self._t
         n, m = len(q), len(phi) + len(psi)
-        lam = sp.Matrix(sp.symbols(f"lam[0:{m}]", real=True, cls=sp.Symbol)) if m else sp.zeros(0, 1)
         lam = sp.Matrix([sp.Symbol(f"lam[{k}]", real=True) for k in range(m)]) if m else sp.zeros(0, 1)
         rates = (phi.jacobian(q) * v + phi.diff(t)) if len(phi) else sp.zeros(0, 1)
         velocity = sp.Matrix([*rates, *psi])
@@ -169,7 +178,7 @@ class SymbolicEquations:
         self._dynamics = (list(M), list(Q), list(C), list(A), list(b))
         force = Q + C
         pull = A.T * lam if m else sp.zeros(n, 1)
-        self._tangents = lambda: (
+        self._tangents: Callable[[], tuple[list[Any], ...]] = lambda: (
             list(-force.jacobian(q)),
             list(pull.jacobian(q)),
             list((M * a).jacobian(q)),
@@ -182,10 +191,10 @@ class SymbolicEquations:
     def _functions(self) -> ModuleType:
         if self._module is None:
             functions = {
-                "dynamics": ((), self._dynamics),
-                "positions": ((), (self._phi,)),
-                "velocities": ((), (self._velocity,)),
-                "energies": ((), (self._energies,)),
+                "dynamics": self._dynamics,
+                "positions": (self._phi,),
+                "velocities": (self._velocity,),
+                "energies": (self._energies,),
             }
             self._module = module_from(functions, ("t", "q", "v", "p"))
         return self._module
@@ -222,7 +231,7 @@ class SymbolicEquations:
     def tangents(self, t: float, q: Array, v: Array, a: Array, lam: Array) -> Tangents:
         """Return all derivatives at constant v' and lambda."""
         if self._tangent_module is None:
-            self._tangent_module = module_from({"tangents": ((), self._tangents())}, ("t", "q", "v", "a", "lam", "p"))
+            self._tangent_module = module_from({"tangents": self._tangents()}, ("t", "q", "v", "a", "lam", "p"))
         n, m = len(self.names), self.n_holonomic + self.n_nonholonomic
         out = [np.empty(n * n) for _ in range(4)] + [np.empty(m * n)]
         self._tangent_module.tangents(float(t), _flat(q), _flat(v), _flat(a), _flat(lam), self.values(), *out)

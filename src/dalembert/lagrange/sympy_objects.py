@@ -30,23 +30,15 @@ def _of_lagrange(method: Any) -> dict[str, Any]:
     n = len(method.q)
     M = sp.Matrix(method.mass_matrix)[:n, :n]
     forcing = sp.Matrix(method.forcing)[:n, :]
-    coneqs = list(getattr(method, "coneqs", None) or [])
-    time = sp.physics.mechanics.dynamicsymbols._t
-    rates = [one.diff(time) for one in method.q]
-    holonomic, nonholonomic = [], []
-    given = list(getattr(method, "_hol_coneqs", None) or [])
-    for equation in coneqs[: len(coneqs)]:
-        nonholonomic.append(equation)
-    if given:
-        holonomic = given
-        nonholonomic = coneqs[len(given) :]
+    holonomic = list(method._hol_coneqs or [])
+    rates = list(method.coneqs or [])  # of the holonomic ones, then the others
     return {
         "coordinates": list(method.q),
         "velocities": None,
         "mass": M,
-        "force": [one.subs({}) for one in forcing],
+        "force": list(forcing),
         "holonomic": holonomic,
-        "nonholonomic": [one for one in nonholonomic if any(one.has(rate) for rate in rates)],
+        "nonholonomic": rates[len(holonomic) :],
     }
 
 

@@ -2,7 +2,8 @@
 
     M(t, q) v' + A^T lambda = f(t, q, v)       A v = b'(t, q)       A v' = b''(t, q, v)       phi(t, q) = 0
 
-Rows that come from no phi restrict velocities only, psi(t, q, v) = 0; they may be nonlinear in v, and A = d(psi)/dv then depends on it.
+Rows that come from no phi restrict velocities only, psi(t, q, v) = 0; they may be nonlinear in v, and A = d(psi)/dv then
+depends on it.
 
 Small displacements d move the state by ``q -> advance(q, d)``; all derivatives are with respect to d. Along a motion
 ``dv = d' + N(v) d``, because d of a rotation belongs to the turning body: N is zero for plain coordinates with q' = v.
@@ -69,6 +70,10 @@ class MechanicalSystem(Protocol):
 
     def force(self, t: float, q: Array, v: Array) -> Array:
         """Return f, everything that is not a constraint, terms quadratic in the velocities included."""
+        ...
+
+    def non_ideal_force(self, t: float, q: Array, v: Array) -> Array:
+        """Return C, the part of f that is due to the constraints and does work (friction in joints)."""
         ...
 
     def constraint(self, t: float, q: Array) -> Array:

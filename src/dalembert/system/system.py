@@ -203,6 +203,10 @@ class System:
         self.tables.callbacks.raise_error()
         return f[:-6]
 
+    def non_ideal_force(self, t: float, q: Array, v: Array) -> Array:
+        """Return the part of f that is due to the constraints and does work: none."""
+        return np.zeros(self.n_velocities)
+
     def constraint(self, t: float, q: Array) -> Array:
         """Return the residual phi: lengths [m] and sines of half angles."""
         phi = np.empty(self.n_constraints)
