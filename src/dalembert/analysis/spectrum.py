@@ -146,8 +146,8 @@ def _nonholonomic(pencil: Pencil) -> Spectrum:
     neutral = null_directions(state)[0]
     pairs = nonzero_eigenpairs(state * scale / scale[:, None])
     kept = _upper(pairs.values)
-    shapes = np.hstack([neutral[:n], (scale[:, None] * pairs.vectors)[:n, kept]])
-    values = np.concatenate([np.zeros(neutral.shape[1]), pairs.values[kept]]).astype(complex)
+    shapes = np.hstack([neutral[:n].astype(complex), (scale[:, None] * pairs.vectors)[:n, kept]])
+    values = np.concatenate([np.zeros(neutral.shape[1]), pairs.values[kept]])
     return Spectrum(values, Z @ shapes, neutral.shape[1], 0, True)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -103,7 +104,7 @@ def _imported(source: str) -> ModuleType:
     digest = hashlib.blake2b(source.encode(), digest_size=10).hexdigest()
     folder = cache_root() / "generated"
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"equations_{digest}.py"
+    path = folder / f"dalembert_equations_{digest}.py"
     if not path.exists():
         handle, temporary = tempfile.mkstemp(dir=folder, suffix=".tmp")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -113,9 +114,17 @@ def _imported(source: str) -> ModuleType:
 
 
 def _module(path: Path) -> ModuleType:
+    """Import a file; machine code that was kept on disk looks for its module among those that are imported."""
+    if path.stem in sys.modules:
+        return sys.modules[path.stem]
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    sys.modules[path.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[path.stem]
+        raise
     return module
