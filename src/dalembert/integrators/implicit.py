@@ -343,16 +343,17 @@ def _newton(
     for k in range(1, 11):
         _residual(problem, work, track, 1.0 / stiff)
         _correct(problem, work, iteration, track)
-        change = 0.0
+        change, total = 0.0, 0.0
         for i in range(n):
             track.vd1[i] += track.delta[i]
             change = max(change, abs(track.delta[i]))
+            total += track.delta[i]
         for i in range(track.lam1.size):
             track.lam1[i] += track.dlam[i]
         change *= damp
         track.counts[2] += 1.0
         _set_trial(work, track, c, h)
-        if not change < np.inf:
+        if not abs(total) < np.inf:  # max() is blind to NaN
             return NOT_FINITE, k
         contraction = change / before
         if change <= tolerance or (0.0 < contraction < 1.0 and change * contraction <= 0.5 * (1.0 - contraction) * tolerance):
@@ -663,8 +664,17 @@ class ImplicitIntegrator:
         filled = int(np.count_nonzero(kinds[:done] != 2.0))
         if status not in (DONE, BUDGET):
             time = float(self.track.clock[0])
-            raise IntegrationError(time, REASONS[status], statistics=self.statistics, filled=filled)
+            element, problem = self._overbent()
+            raise IntegrationError(time, problem or REASONS[status], element=element, statistics=self.statistics, filled=filled)
         return filled
+
+    def _overbent(self) -> tuple[str | None, str]:
+        """Return name and problem of a beam element that turned too far in the last attempt, or was about to."""
+        for q, slack in ((self.track.q1, 0.0), (self.track.q, 0.5)):
+            found = self.system.overbent(q, slack) if np.isfinite(q).all() else (None, "")
+            if found[0]:
+                return found
+        return None, ""
 
     def checkpoint(self) -> dict[str, Array]:
         """Return all that a bit-exact continuation needs."""
@@ -714,7 +724,7 @@ def _make_iteration(system: System, problem: Problem, work: Work, tangents: bool
 def _pairs(system: System) -> tuple[Indices, int]:
     """Return the two bodies of each tangent block, those of forces last, and the number of these."""
     t = system.tables
-    joints, forces = (t.locks, t.perpendiculars, t.distances, t.coordinates), (t.springs, t.joint_forces, t.bushings, t.loads)
+    joints, forces = (t.locks, t.perpendiculars, t.distances, t.coordinates), assembly.force_pairs(t)
     pairs = [np.column_stack([table.body_1, table.body_2]) for table in (*joints, *forces)]
     return np.concatenate(pairs).astype(np.intp), sum(table.size for table in forces)
 
