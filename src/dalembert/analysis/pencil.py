@@ -169,7 +169,8 @@ def is_steady(system: MechanicalSystem, at: Motion, pencil: Pencil, axes: Array 
     later = pencil_at(system, motion_at(system, at.t + dt, q, at.v + dt * at.a), axes=axes, after=dt)
     tried = _allowed(pencil, 6)
     change = STEADY * 1e-4
-    if np.abs(later.A @ tried).max(initial=0.0) > change * (abs(pencil.A) @ np.abs(tried)).max(initial=0.0):
+    size = abs(pencil.A) @ (np.abs(tried) + 1e-9 * np.abs(tried).max(initial=0.0))  # bodies that cannot move leave rounding
+    if np.abs(later.A @ tried).max(initial=0.0) > change * size.max(initial=0.0):
         return False
     pairs = zip(pencil[:3], later[:3], strict=True)
     return all(

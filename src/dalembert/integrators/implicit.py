@@ -331,9 +331,12 @@ def _renew(problem: Problem, work: Work, iteration: Iteration, track: Track, sti
 
 @inner_inlined
 def _newton(
-    problem: Problem, work: Work, iteration: Iteration, track: Track, c: Coefficients, tolerance: float, h: float
+    problem: Problem, work: Work, iteration: Iteration, track: Track, c: Coefficients, tolerance: float, h: float, full: bool
 ) -> tuple[int, int]:
-    """Iterate from the guess in v'_1 and lambda_1; return a status and the number of iterations."""
+    """Iterate from the guess in v'_1 and lambda_1; return a status and the number of iterations.
+
+    `full`: with new factors in each iteration, which may first lead away: beams turn before their places follow.
+    """
     ratio = (1.0 - c.alpha_f) / (1.0 - c.alpha_m)
     stiff, damp = h * h * c.beta * ratio, h * c.gamma * ratio
     n, before = track.v.size, np.inf
@@ -341,6 +344,8 @@ def _newton(
     if track.counts[5] > 0.0 and _renew(problem, work, iteration, track, stiff, damp) >= 0:
         return NO_FACTORS, 0
     for k in range(1, 11):
+        if full and k > 1 and _renew(problem, work, iteration, track, stiff, damp) >= 0:
+            return NO_FACTORS, k
         _residual(problem, work, track, 1.0 / stiff)
         _correct(problem, work, iteration, track)
         change, total = 0.0, 0.0
@@ -358,7 +363,7 @@ def _newton(
         contraction = change / before
         if change <= tolerance or (0.0 < contraction < 1.0 and change * contraction <= 0.5 * (1.0 - contraction) * tolerance):
             return DONE, k
-        if contraction > 0.7:
+        if contraction > (100.0 if full else 0.7):
             return NO_CONVERGENCE, k
         before = change
     return NO_CONVERGENCE, 10
@@ -389,17 +394,22 @@ def _reachable(track: Track, tolerance: float, h: float) -> float:
 def _attempt(
     problem: Problem, work: Work, iteration: Iteration, track: Track, c: Coefficients, tolerance: float, t1: float, h: float
 ) -> int:
-    """Try one step, with old factors first if there are any; return a status."""
+    """Try one step, with old factors first if there are any, then fresh ones, at last new ones in each iteration and soft rows.
+
+    Returns a status.
+    """
     assembly.set_time(problem.tables, t1, work.now)
-    status, iterations, fresh, reachable = NO_CONVERGENCE, 0, False, _reachable(track, tolerance, h)
+    status, iterations, fresh, full, reachable = NO_CONVERGENCE, 0, False, False, _reachable(track, tolerance, h)
     while status != DONE:
-        if fresh and track.counts[7] > 0.0:
+        if fresh and not full and iteration.n_forces > 0:
+            full = True
+        elif fresh and track.counts[7] > 0.0:
             break
-        if fresh:
+        elif fresh:
             track.counts[7] = SOFT_STEPS
         fresh = track.counts[5] > 0.0
         _guess(track, h)
-        status, iterations = _newton(problem, work, iteration, track, c, reachable, h)
+        status, iterations = _newton(problem, work, iteration, track, c, reachable, h, full)
         if status != DONE or (iterations > 4 and not fresh):
             track.counts[5] = 1.0
     return status
