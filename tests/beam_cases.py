@@ -57,7 +57,10 @@ def rolled_up(elements):
 
 
 def elastica(alpha):
-    """Shortening and deflection of the tip of an inextensible cantilever of 1 m under P = alpha EI/L^2 across: theta'' = -alpha cos theta."""
+    """Shortening and deflection of the tip of an inextensible cantilever of 1 m under P = alpha EI/L^2 across.
+
+    theta'' = -alpha cos theta, theta(0) = 0, theta'(1) = 0, by shooting.
+    """
 
     def shape(slope):
         def rate(s, y):
@@ -187,8 +190,8 @@ def rotating_by_ritz(spin, shapes=14):
     """The same by x^2 times Legendre polynomials: EI w'' w'' + m Omega^2 (1 - x^2)/2 w' w' against m w w."""
     x, weights = np.polynomial.legendre.leggauss(40)
     x, weights = 0.5 * (x + 1.0), 0.5 * weights
-    forms = [np.polynomial.Polynomial([0, 0, 1]) * np.polynomial.Legendre.basis(k, [0, 1]).convert(kind=np.polynomial.Polynomial)
-             for k in range(shapes)]  # fmt: skip
+    legendre = [np.polynomial.Legendre.basis(k, [0, 1]).convert(kind=np.polynomial.Polynomial) for k in range(shapes)]
+    forms = [np.polynomial.Polynomial([0, 0, 1]) * one for one in legendre]
     w, w1, w2 = (np.array([form.deriv(order)(x) for form in forms]) for order in range(3))
     K = (w2 * weights) @ w2.T + spin**2 * (w1 * weights * 0.5 * (1.0 - x**2)) @ w1.T
     return np.sqrt(eigh(K, (w * weights) @ w.T, eigvals_only=True)[:3])

@@ -5,11 +5,9 @@ import math
 import numpy as np
 import pytest
 
-
 import beam_cases as cases
 import dalembert as da
 from dalembert.kernel.compile import JIT_DISABLED
-
 
 # --- appendix of Masarati 2011 -------------------------------------------------------------------------------------------
 

@@ -39,7 +39,7 @@ class Beam:
     start, end : array_like
         Its ends [m].
     section : Section
-        For example ``da.section.Rectangle(...)``.
+        Cross section: a shape of one material, or matrices.
     elements : int
         How many.
     via : array_like, optional
@@ -89,13 +89,13 @@ class Beam:
                 keep(self, label, checks.vector(element, label, getattr(self, label)))
         for label in ("up", "start_axis", "end_axis"):
             if getattr(self, label) is not None:
-                keep(self, label, checks.unit_axis(element, label, getattr(self, label)))
+                keep(self, label, _unit(element, label, getattr(self, label)))
         if not isinstance(self.section, Section):
             raise ModelError(element, f"section is {self.section!r}", "give for example da.section.Circle(...)")
         if not self.section.mass_per_length > 0.0:
             raise ModelError(element, "its section has no mass", "give mass=... in kg/m")
         if int(self.elements) != self.elements or self.elements < 1:
-            raise ModelError(element, f"elements is {self.elements}", "give a whole number, 1 or more")
+            raise ModelError(element, f"elements is {self.elements:g}", "give a whole number, 1 or more")
         keep(self, "elements", int(self.elements))
         keep(self, "twist", checks.number(element, "twist", self.twist))
 
@@ -175,6 +175,12 @@ class Beam:
             length=self.line.length,
             locking_correction=self.locking_correction,
         )
+
+
+def _unit(element: str, label: str, value: ArrayLike) -> Array:
+    """Return a direction scaled to length one; one that was scaled before keeps its bits."""
+    x = checks.vector(element, label, value)
+    return x if abs(float(x @ x) - 1.0) <= 4e-15 else checks.unit_axis(element, label, x)
 
 
 class Line(NamedTuple):
