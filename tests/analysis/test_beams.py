@@ -176,3 +176,21 @@ def test_reactions_of_a_clamped_beam():
     assert np.allclose(rest.joint_force.values[0], [0, 0, -1e-3], atol=1e-9)
     assert np.allclose(rest.joint_torque.values[0], [0, 1e-3, 0], atol=1e-9)
     assert bool(rest.joint_unique.values[0])
+
+
+@pytest.mark.parametrize("n", [100, 600])
+def test_stability_and_modes_of_many_slender_elements(n):
+    """1 mm thick, 1 m long: across, an element is 1e-10 as stiff as along; soft is not taken for neutral nor for stable."""
+    strip = da.section.Rectangle(width=0.005, height=0.001, **cases.STRIP)
+    EI, m = strip.stiffness_matrix[4, 4], strip.mass_per_length
+    for part, stable in ((0.9, True), (1.1, False)):
+        model, beam = cases.cantilever(n, strip)
+        model.load("P", beam.nodes[-1], force=(-part * np.pi**2 / 4.0 * EI, 0, 0), at=beam.places[-1])
+        rest = da.equilibrium(model)
+        assert (rest.stable, rest.neutral_directions, rest.unstable_directions) == (stable, 0, 0 if stable else 1)
+    model, _ = cases.cantilever(n, strip)
+    first = da.modes(model, 4).frequency_hz.values[0]
+    assert math.isclose(first, cases.ROOTS["cantilever"][0] ** 2 * math.sqrt(EI / m) / (2 * np.pi), rel_tol=2e-3)
+    free = da.Model("free")
+    free.beam("b", (0, 0, 0), (1, 0, 0), section=strip, elements=n)
+    assert da.modes(free, 8).attrs["neutral_modes"] == 6

@@ -44,7 +44,7 @@ from dalembert.errors import ModelError, SolveError
 from dalembert.formulations.saddle import SaddleFormulation
 from dalembert.kernel.vec3 import Array
 from dalembert.linalg.combination import CombinationSolver
-from dalembert.linalg.saddle import SaddleSolution, SaddleSolver, UndeterminedUnknownsError
+from dalembert.linalg.saddle import SLENDER_REGULARISATION, SaddleSolution, SaddleSolver, UndeterminedUnknownsError
 from dalembert.system.build import build
 from dalembert.system.model import Model
 from dalembert.system.protocol import MechanicalSystem
@@ -59,9 +59,6 @@ FIRST_TAUS = (10.0, 1.0, 0.1)
 
 ITERATIONS = 80
 """For each of them."""
-
-SOFTEST = 1e-15
-"""Stiffness of the softest direction of slender beams beside the largest one, about."""
 
 SOLVED = 1e-6
 """Relative error of the forces of a linear system that is good enough for a step."""
@@ -270,7 +267,7 @@ class _Search:
         parts = [sp.csc_array(K.T), K, self.M] if self.stable else [K, self.M]
         half = [0.5, 0.5] if self.stable else [1.0]
         if self._combination is None or not self._combination.fits(parts):
-            self._combination = CombinationSolver(parts, point.A, eps=SOFTEST if self._beams else None)
+            self._combination = CombinationSolver(parts, point.A, eps=SLENDER_REGULARISATION if self._beams else None)
         combination = self._combination
         for _ in range(40):
             weights = [*half, 1.0 / tau**2]
@@ -296,7 +293,7 @@ class _Search:
         K.data *= np.repeat(free, np.diff(K.indptr)) & free[K.indices]
         parts = [K, self.M, sp.csc_array(sp.diags_array(np.where(free, 0.0, size)))]
         if self._places is None or not self._places.fits(parts):
-            self._places = CombinationSolver(parts, A, eps=SOFTEST)
+            self._places = CombinationSolver(parts, A, eps=SLENDER_REGULARISATION)
         self._places.factorize(parts, [1.0, 1.0 / tau**2, 1.0], A)
         solution = self._places.solver.least_squares(np.where(free, point.r, 0.0), np.zeros(point.phi.size), passes=8)
         if not np.isfinite(solution.x).all():

@@ -22,6 +22,7 @@ from dalembert.linalg.null import complement, null_directions
 from dalembert.linalg.saddle import SaddleSolver
 
 ROUNDING = 1e-9
+SLENDER_ROUNDING = 3e-15
 _SYMMETRIC = 1e-8
 _FEW = 60  # modes of a large system without potential that are looked at
 
@@ -85,9 +86,10 @@ def _by_pivots(pencil: Pencil) -> Stability:
     S = (rows @ size) / np.maximum(np.asarray(rows.power(2).sum(axis=1)).ravel(), 1e-300)
     normal = sp.csc_array(A.T @ sp.diags_array(np.where(S > 0.0, S, 1.0)) @ A)
     parts = [sp.csc_array(0.5 * (K + K.T)), normal, rounding]
-    combination, counts = CombinationSolver(parts, A), []
+    rounded, eps = (SLENDER_ROUNDING, SLENDER_ROUNDING / 10.0) if pencil.slender else (ROUNDING, None)
+    combination, counts = CombinationSolver(parts, A, eps=eps), []
     for weight in (1.0, -1.0):
-        combination.factorize(parts, [1.0, 1.0, weight * ROUNDING], A)
+        combination.factorize(parts, [1.0, 1.0, weight * rounded], A)
         counts.append(combination.solver.negative_directions())
     return Stability(counts[0], counts[1] - counts[0])
 

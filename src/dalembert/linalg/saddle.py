@@ -66,6 +66,9 @@ REGULARISATION = 1e-10
 STRONG_REGULARISATION = 1e-7
 """eps and mu for massless unknowns and for null vectors: ``eps * mu`` is still seen beside one."""
 
+SLENDER_REGULARISATION = 1e-15
+"""eps for the stiffness of slender beams, which is that much smaller across than along."""
+
 METRIC_REGULARISATION = 1e-12
 """eps of the smallest multipliers, relative to the squared singular values of A."""
 
