@@ -3,8 +3,8 @@ Table 1, and the beam element of the appendix.
 
 A beam hangs by two massless rods and carries a mass at mid-span, which a triangular pulse pushes; at about 0.65 s the beam
 and the left rod are in line. What the paper leaves open: Young's modulus is 73 GPa, not the printed 73 MPa; the 1 mm of the
-section lie in the plane; the pulse acts on the mass in +x, and there is no gravity (only then the alignment comes when the paper
-says). "independent" marks values of another program: four two-node elements with half-chunk masses and their static
+section lie in the plane; the pulse acts on the mass in +x, and there is no gravity (only then the alignment comes when the
+paper says). "independent" marks values of another program: four two-node elements with half-chunk masses and their static
 moments.
 """
 
@@ -163,7 +163,7 @@ EXPLICIT: dict[str, Any] = {"rtol": 1e-3, "atol": 1e-6, "max_step": 1e-3, "outpu
 
 def beam_runs() -> dict[str, Run]:
     """Return the runs of the beam model, implicit to 1 s and explicit with and without projection to 0.69 s."""
-    calm = {"method": "generalized_alpha", "step": 1e-4, "spectral_radius": 0.6, "output_step": 1e-3}
+    calm: dict[str, Any] = {"method": "generalized_alpha", "step": 1e-4, "spectral_radius": 0.6, "output_step": 1e-3}
     return {
         "implicit": simulate(swing(), duration=1.0, **calm),
         "baseline": simulate(swing(), duration=0.69, method="index1", **EXPLICIT),
