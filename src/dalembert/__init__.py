@@ -23,6 +23,7 @@ from dalembert.elements.joint import Joint
 from dalembert.elements.joint_force import JointLoad, TorsionSpring
 from dalembert.elements.law import Constant, Expression, Function, Harmonic, Law, Polynomial, Ramp, SmoothStep, Speed, Spline
 from dalembert.elements.load import Load
+from dalembert.elements.modal_body import ModalBody, Shapes
 from dalembert.elements.motion import Motion
 from dalembert.elements.spring import SpringDamper
 from dalembert.elements.user_force import UserForce
@@ -55,6 +56,7 @@ __all__ = [
     "JointLoad",
     "Law",
     "Load",
+    "ModalBody",
     "Model",
     "ModelError",
     "ModelFileError",
@@ -63,6 +65,7 @@ __all__ = [
     "Ramp",
     "Reaction",
     "Run",
+    "Shapes",
     "Simulation",
     "SmoothStep",
     "SolveError",
@@ -92,6 +95,7 @@ __all__ = [
     "save_model",
     "save_run",
     "section",
+    "shapes_of",
     "simulate",
 ]
 
@@ -104,6 +108,7 @@ if TYPE_CHECKING:
     from dalembert.analysis.linearize import linearize
     from dalembert.analysis.modes import modes
     from dalembert.analysis.results import Run
+    from dalembert.analysis.shapes import shapes_of
     from dalembert.analysis.simulate import Simulation, simulate
     from dalembert.integrators.implicit import generalized_alpha, hht_alpha
     from dalembert.io import load_model, model_schema, save_model
@@ -125,6 +130,7 @@ _LATE = {
     "model_schema": "dalembert.io",
     "save_model": "dalembert.io",
     "save_run": "dalembert.io.results",
+    "shapes_of": "dalembert.analysis.shapes",
     "simulate": "dalembert.analysis.simulate",
 }
 """Names whose modules are imported when they are first used, because they take long."""

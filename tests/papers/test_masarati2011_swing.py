@@ -26,6 +26,11 @@ def test_the_swing_with_beams():
     assert_met(swing.beam_figures())
 
 
+@pytest.mark.skipif(JIT_DISABLED, reason="40,000 steps")
+def test_the_swing_with_a_modal_body():
+    assert_met(swing.modal_figures())
+
+
 @pytest.mark.skipif(JIT_DISABLED, reason="100,000 steps")
 def test_pictures_are_drawn(tmp_path):
     assert {path.name for path in swing.draw(tmp_path)} == {path.name for path in tmp_path.iterdir()}

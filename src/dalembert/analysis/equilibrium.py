@@ -220,6 +220,7 @@ class _Search:
         system = self.system
         A, f = system.jacobian(self.t, q), system.force(self.t, q, self.rest)
         phi = np.where(system.holonomic, system.constraint(self.t, q), 0.0)
+        phi[np.abs(phi) <= 4.0 * np.finfo(float).eps * max(1.0, self.extent)] = 0.0  # redundant rows could not meet rounding
         pull = A.T @ lam
         size = float(max(np.abs(f).max(initial=0.0), np.abs(pull).max(initial=0.0)))
         return _Point(self.t, q, lam, f, phi, A, f - pull, size)

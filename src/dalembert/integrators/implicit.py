@@ -40,7 +40,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from dalembert.elements import coordinate, distance, lock, perpendicular
+from dalembert.elements import coordinate, distance, lock, modal_body, perpendicular
 from dalembert.errors import ModelError
 from dalembert.formulations.saddle import SaddleFormulation
 from dalembert.integrators.common import CHUNK_STEPS, IntegrationError, Samples
@@ -259,6 +259,10 @@ def subtract_all_reactions(problem: Problem, work: Work, lam: Array) -> None:
         if tables.coordinates[k].row >= 0:
             coordinate.jacobian(tables.coordinates[k], poses, work.J)
             _subtract_term(problem, work, tables.coordinates[k].term, lam)
+    for k in range(tables.shapes.shape[0]):
+        modal_body.jacobian(tables.shapes[k], work.J)
+        for i in range(6):
+            _subtract_term(problem, work, tables.shapes[k].term[i], lam)
 
 
 @inner_inlined

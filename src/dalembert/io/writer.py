@@ -29,6 +29,8 @@ _SECTION_TYPES = {section: kind for kind, section in SECTION_TYPES.items()}
 
 def text_of(model: Model) -> str:
     """Return the YAML text of a model."""
+    for part in model.modal_bodies.values():
+        raise ModelError(part.element, "its shapes are arrays, which no model file can hold", "keep this model in Python")
     whole = {name: beam for name, beam in model.beams.items() if _is_whole(model, beam)}
     parts = {id(part) for beam in whole.values() for part in (*beam.bodies, *beam.frames, *beam.joints, *beam.pieces)}
     head = {"dalembert": 1, "name": str(model.name), "gravity": model.gravity.tolist()}

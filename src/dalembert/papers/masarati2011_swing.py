@@ -18,6 +18,7 @@ import numpy as np
 
 from dalembert.analysis.modes import modes
 from dalembert.analysis.results import Run
+from dalembert.analysis.shapes import shapes_of
 from dalembert.analysis.simulate import simulate
 from dalembert.elements.beam import Beam
 from dalembert.elements.law import Ramp
@@ -193,25 +194,75 @@ def beam_figures() -> Iterator[Figure]:
     yield Figure("swing, beam, present: largest constraint violation [m]", 0.0, left, 1e-12, PAPER)
 
 
+# --- the swing with a modal body ----------------------------------------------------------------------------------------
+
+
+def modal_swing(elements: int = 8, *, axial: bool = True) -> Model:
+    """Return the swing with the modes of Table 1 in place of the beam: three of bending, and the axial one if wanted."""
+    part = pinned_beam(elements)
+    vibration = modes(part, None, at="design")
+    x, y, z = np.abs(vibration.translation.values).max(axis=1).T
+    bending, along = (np.flatnonzero(one) for one in (z > 10.0 * np.maximum(x, y), x > 10.0 * np.maximum(y, z)))
+    chosen = [*bending[:3].tolist(), *along[: int(axial)].tolist()]
+    beam = part.beams["beam"]
+    model = Model("modal swing")
+    nodes = model.modal_body("beam", shapes_of(part, chosen, bodies=beam.nodes)).nodes
+    add_mass_and_rods(model, nodes[0], nodes[elements // 2], nodes[-1])
+    return model
+
+
+def modal_runs() -> dict[str, Run]:
+    """Return the explicit runs to 1 s with and without projection, with and without the axial mode."""
+    return {
+        f"{name}{'' if axial else ', no axial mode'}": simulate(
+            modal_swing(axial=axial), duration=1.0, method=method, **EXPLICIT
+        )
+        for axial in (True, False)
+        for name, method in (("baseline", "index1"), ("present", "dopri5"))
+    }
+
+
+def modal_figures(runs: dict[str, Run] | None = None) -> Iterator[Figure]:
+    """Compare the modal model: step counts of Table 2 as ratios, and the motion of C before the alignment."""
+    runs = modal_runs() if runs is None else runs
+    steps = {name: float(run.attrs["steps"]) for name, run in runs.items()}
+    ratio = steps["present"] / steps["present, no axial mode"]
+    yield Figure("swing, modal: steps with to without axial mode", 28103 / 1103, ratio, 12.5, PAPER + ", Table 2")
+    without = steps["present, no axial mode"]
+    yield Figure("swing, modal, no axial mode: steps of present to baseline", 1.0, without / steps["baseline, no axial mode"],
+                 0.02, PAPER + ", Table 2")  # fmt: skip
+    yield Figure("swing, modal, no axial mode: steps to 1 s at the limit of 1 ms", 1103, without, 110.3, PAPER + ", Table 2")
+    for name in ("present", "present, no axial mode"):
+        k = int(np.argmin(np.abs(runs[name].time.values - 0.6)))
+        place = runs[name].position.sel(body="mass").values[k, [0, 2]]
+        worst = float(np.abs(place - BEFORE_THE_ALIGNMENT[0.6][4:6]).max())
+        yield Figure(f"swing, modal, {name}: place of C at 0.6 s [m]", 0.0, worst, 2e-3, INDEPENDENT)
+        left = float(np.abs(runs[name].constraint_violation.sel(level="position").values).max())
+        yield Figure(f"swing, modal, {name}: largest constraint violation [m]", 0.0, left, 1e-12, PAPER)
+
+
 def figures() -> Iterator[Figure]:
     """Compare all that the paper prints of the swing and of its beam."""
     yield from appendix_figures()
     yield from table_1_figures()
     yield from beam_figures()
+    yield from modal_figures()
 
 
 # --- pictures -----------------------------------------------------------------------------------------------------------
 
 
 def draw(folder: Path) -> list[Path]:
-    """Draw the trajectories of A to E, the modes of Table 1 and the constraint violations (Figs. 4 to 6)."""
+    """Draw the trajectories of A to E, the modes of Table 1, constraint violations, and the motion of C (Figs. 4 to 8)."""
     import matplotlib.pyplot as plt
 
-    runs, paths = beam_runs(), []
+    runs, modal, paths = beam_runs(), modal_runs(), []
     pictures = {
         "trajectories": _draw_trajectories(runs["implicit"]),
         "modes": _draw_modes(),
         "violation": _draw_violations({name: runs[name] for name in ("baseline", "present")}, "Fig. 6, beam model"),
+        "violation_modal": _draw_violations(modal, "Fig. 7, modal model"),
+        "mass": _draw_mass({"beam, present": runs["present"], **modal}),
     }
     for name, picture in pictures.items():
         paths.append(folder / f"masarati2011_swing_{name}.png")
@@ -255,5 +306,18 @@ def _draw_violations(runs: dict[str, Run], title: str) -> Any:
             ax.semilogy(run.time.values, np.abs(run.constraint_violation.sel(level=level).values) + 1e-18, label=name)
         finish(ax, f"constraint violation, {level}")
     axes[0].set_title(title)
+    axes[1].set_xlabel("time [s]")
+    return figure
+
+
+def _draw_mass(runs: dict[str, Run]) -> Any:
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(2, 1, figsize=(8, 7), layout="constrained", sharex=True)
+    for ax, axis in zip(axes, ("x", "z"), strict=True):
+        for name, run in runs.items():
+            ax.plot(run.time.values, run.position.sel(body="mass", axis=axis).values, label=name)
+        finish(ax, f"{axis} of C [m]")
+    axes[0].set_title("Fig. 8: the motion of C")
     axes[1].set_xlabel("time [s]")
     return figure

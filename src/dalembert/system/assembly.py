@@ -22,6 +22,7 @@ from dalembert.elements import (
     joint_force,
     load,
     lock,
+    modal_body,
     perpendicular,
     spring,
     user_force,
@@ -46,6 +47,7 @@ class Tables(NamedTuple):
     perpendiculars: Any
     distances: Any
     coordinates: Any
+    shapes: Any
     springs: Any
     joint_forces: Any
     bushings: Any
@@ -273,6 +275,8 @@ def constraint(tables: Tables, now: Now, last: Array, phi: Array) -> None:
         distance.residual(tables.distances[k], poses, now.laws, phi)
     for k in range(tables.coordinates.shape[0]):
         coordinate.residual(tables.coordinates[k], poses, last, now.laws, phi)
+    for k in range(tables.shapes.shape[0]):
+        modal_body.residual(tables.shapes[k], poses, phi)
 
 
 @compiled
@@ -287,6 +291,8 @@ def jacobian(tables: Tables, now: Now, J: Array) -> None:
         distance.jacobian(tables.distances[k], poses, J)
     for k in range(tables.coordinates.shape[0]):
         coordinate.jacobian(tables.coordinates[k], poses, J)
+    for k in range(tables.shapes.shape[0]):
+        modal_body.jacobian(tables.shapes[k], J)
 
 
 @compiled

@@ -24,6 +24,7 @@ from dalembert.elements.joint_force import JOINT_FORCE, JointLoad, TorsionSpring
 from dalembert.elements.law import Constant, Law, law_tables
 from dalembert.elements.load import LOAD, Load
 from dalembert.elements.lock import LOCK, ROWS
+from dalembert.elements.modal_body import SHAPE_TERM, ModalBody
 from dalembert.elements.motion import Motion
 from dalembert.elements.perpendicular import PERPENDICULAR
 from dalembert.elements.spring import SPRING, SpringDamper
@@ -64,6 +65,7 @@ class _Builder:
         self.perpendiculars: list[dict[str, Any]] = []
         self.distances: list[dict[str, Any]] = []
         self.coordinates: list[dict[str, Any]] = []
+        self.shapes: list[dict[str, Any]] = []
         self.forces = _Forces()
         self.laws: list[Law] = []
         self.law_names: list[str] = []
@@ -84,6 +86,8 @@ class _Builder:
             self._add_joint(joint)
         for coupling in self.model.couplings.values():
             self._add_coupling(coupling)
+        for modal_body in self.model.modal_bodies.values():
+            self._add_shapes(modal_body)
         tables = Tables(
             gravity=self.model.gravity.copy(),
             bodies=_table(BODY, [{"mass": b.mass, "inertia": np.ravel(b.inertia)} for b in self.model.bodies.values()]),
@@ -91,6 +95,7 @@ class _Builder:
             perpendiculars=_table(PERPENDICULAR, self.perpendiculars),
             distances=_table(DISTANCE, self.distances),
             coordinates=_table(COORDINATE, self.coordinates),
+            shapes=_table(SHAPE_TERM, self.shapes),
             **self.forces.tables(),
             laws=law_tables([]),
         )
@@ -206,6 +211,12 @@ class _Builder:
         observer = self.coordinates[self.observers[joint, label]]
         term = self._new_term(row, observer)
         self.coordinates.append({**observer, "element": element, "ratio": ratio, "row": row, "term": term})
+
+    def _add_shapes(self, modal_body: ModalBody) -> None:
+        for tie, carriers, shape in modal_body.terms():
+            ends = {f"body_{k + 1}": self.index[carrier] for k, carrier in enumerate(carriers)}
+            rows = self.joint_rows[tie]
+            self.shapes.append({**ends, "row": rows, "term": [self._new_term(row, ends) for row in rows], "shape": shape})
 
     def _drawn_coordinates(self, tables: Tables, design: State) -> Array:
         """Return the coordinate of each record in the design position."""

@@ -21,6 +21,7 @@ from dalembert.elements.joint import ALIASES, JOINT_TYPES, Joint, Place
 from dalembert.elements.joint_force import JointLoad, TorsionSpring
 from dalembert.elements.law import Law
 from dalembert.elements.load import Load
+from dalembert.elements.modal_body import ModalBody, Shapes
 from dalembert.elements.motion import Motion
 from dalembert.elements.spring import SpringDamper
 from dalembert.elements.user_force import StateFunction, UserForce
@@ -65,6 +66,7 @@ class Model:
         self.motions: dict[str, Motion] = {}
         self.forces: dict[str, Force] = {}
         self.beams: dict[str, Beam] = {}
+        self.modal_bodies: dict[str, ModalBody] = {}
 
     def body(self, name: str, *, mass: float, **arguments: Any) -> Body:
         """Add a rigid body; see `Body` for the arguments."""
@@ -150,17 +152,26 @@ class Model:
             arguments[label] = self._body_name(arguments.get(label, GROUND), element)
         beam = Beam(name=name, **(arguments | places))
         _refuse_double(self.beams, name, element)
-        added: list[tuple[dict[str, Any], tuple[Any, ...]]] = [
-            (self.bodies, beam.bodies), (self.frames, beam.frames), (self.joints, beam.joints), (self.forces, beam.pieces),
-        ]  # fmt: skip
-        for known, parts in added:
-            for part in parts:
-                if part.name in known or (known is self.frames and part.name in self.points):
-                    raise ModelError(element, f"the name of its part {part.name!r} is used already", "give it another name")
-        for known, parts in added:
-            known.update({part.name: part for part in parts})
+        self._add_parts(element, bodies=beam.bodies, frames=beam.frames, joints=beam.joints, forces=beam.pieces)
         self.beams[name] = beam
         return beam
+
+    def modal_body(self, name: str, shapes: Shapes, **arguments: Any) -> ModalBody:
+        """Add a flexible part by its shapes; see `ModalBody` for the arguments."""
+        part = ModalBody(name=name, shapes=shapes, **arguments)
+        _refuse_double(self.modal_bodies, name, part.element)
+        self._add_parts(part.element, bodies=part.bodies, joints=part.joints, forces=part.springs)
+        self.modal_bodies[name] = part
+        return part
+
+    def _add_parts(self, element: str, **parts: tuple[Any, ...]) -> None:
+        """Add what an element is made of to its sections, all or nothing."""
+        for section, listed in parts.items():
+            for part in listed:
+                if part.name in getattr(self, section) or (section == "frames" and part.name in self.points):
+                    raise ModelError(element, f"the name of its part {part.name!r} is used already", "give it another name")
+        for section, listed in parts.items():
+            getattr(self, section).update({part.name: part for part in listed})
 
     def load(self, name: str, body: Body | str, **arguments: Any) -> Load:
         """Add a force and a torque on a body; see `Load` for the arguments."""

@@ -430,7 +430,9 @@ class System:
         joint_of_row = np.full(self.n_constraints, len(self.layout.joint_frames), dtype=np.intp)
         for number, joint in enumerate(self.layout.joint_frames):
             joint_of_row[self.layout.joint_rows[joint]] = number
-        return joint_of_row[self.layout.term_row]
+        joint_of_term: Indices = joint_of_row[self.layout.term_row]
+        joint_of_term[self.tables.shapes.term.ravel()] = len(self.layout.joint_frames)  # they act on modal coordinates
+        return joint_of_term
 
     def _places_of_reactions(self) -> Any:
         """Return where the wrench of each joint is shown."""
