@@ -36,6 +36,7 @@ COUNTS = {  # bodies, joints, constraints, rank, degrees of freedom, redundancy:
     "engine_mount": (2, 1, 5, 5, 7, 0),
     "anchor_chain": (43, 44, 178, 178, 80, 0),
     "double_wishbone": (7, 12, 41, 41, 1, 0),
+    "swing": (6, 4, 11, 11, 25, 0),
 }
 
 

@@ -1,4 +1,4 @@
-"""Cross sections of beams: stiffness, damping and mass per length, from geometry and material or given as matrices.
+"""Cross sections of one isotropic material: stiffness, damping and mass per length from geometry (`General` is in section_law.py).
 
 The section lies in the y and z axes, x is along the beam. Its law (section_law.py), in the order x, y, z, about x, y, z,
 of an isotropic section is ``stiffness = diag(EA, k_y GA, k_z GA, GJ, EI_y, EI_z)``, ``damping = damping_time * stiffness``.
@@ -14,79 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dalembert.elements import checks, inertia
-from dalembert.elements.bushing import symmetric
-from dalembert.elements.section_law import Section
+from dalembert.elements import checks
+from dalembert.elements.section_law import ELEMENT, General, Section
 from dalembert.errors import ModelError
 from dalembert.kernel.vec3 import Array
 
-ELEMENT = "section"
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class General(Section):
-    """A cross section by its matrices, such as that of a composite blade.
-
-    Parameters
-    ----------
-    stiffness : array_like
-        EA, GA_y, GA_z [N], GJ, EI_y, EI_z [N m2], or a symmetric 6x6 matrix with couplings (those of force and moment in N m).
-    mass : float
-        Per length [kg/m].
-    inertia : array_like
-        Per length, about the centre of mass [kg m]: about x, y, z, or six entries or 3x3 as for bodies.
-    centre : array_like
-        y and z of the centre of mass in the section [m].
-    damping : array_like
-        As the stiffness, times seconds.
-
-    Examples
-    --------
-    >>> spar = General(stiffness=(1e9, 3e8, 3e8, 1e5, 2e5, 4e6), mass=8.0, inertia=(0.05, 0.01, 0.04))
-    >>> spar.stiffness_matrix.diagonal()[3:].tolist()
-    [100000.0, 200000.0, 4000000.0]
-    """
-
-    stiffness: ArrayLike
-    mass: float = 0.0
-    inertia: ArrayLike = (0.0, 0.0, 0.0)
-    centre: ArrayLike = (0.0, 0.0)
-    damping: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-
-    def __post_init__(self) -> None:
-        keep = object.__setattr__
-        for label in ("stiffness", "damping"):
-            keep(self, label, symmetric(ELEMENT, label, getattr(self, label)))
-        if np.linalg.eigvalsh(self.stiffness_matrix)[0] <= 0.0:
-            raise ModelError(ELEMENT, "the stiffness is zero in some direction", "all six have to be positive")
-        keep(self, "mass", checks.number(ELEMENT, "mass", self.mass, minimum=0.0))
-        keep(self, "inertia", inertia.tensor(ELEMENT, self.inertia))
-        keep(self, "centre", checks.vector(ELEMENT, "centre", self.centre, 2))
-
-    @property
-    def stiffness_matrix(self) -> Array:
-        """See `Section`."""
-        return np.asarray(self.stiffness)
-
-    @property
-    def damping_matrix(self) -> Array:
-        """See `Section`."""
-        return np.asarray(self.damping)
-
-    @property
-    def mass_per_length(self) -> float:
-        """See `Section`."""
-        return self.mass
-
-    @property
-    def inertia_per_length(self) -> Array:
-        """See `Section`."""
-        return np.asarray(self.inertia)
-
-    @property
-    def mass_centre(self) -> Array:
-        """See `Section`."""
-        return np.append(0.0, np.asarray(self.centre))
+__all__ = ["Circle", "General", "ISection", "Rectangle", "Tube"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
