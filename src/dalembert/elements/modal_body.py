@@ -41,7 +41,7 @@ SHAPE_TERM = np.dtype(
         ("body_2", np.intp),
         ("row", np.intp, 6),  # of the lock between node and frame
         ("term", np.intp, 6),
-        ("shape", np.float64, (6, 6)),  # by row and modal coordinate
+        ("form", np.float64, (6, 6)),  # by row and modal coordinate
     ],
     align=True,
 )
@@ -49,20 +49,20 @@ SHAPE_TERM = np.dtype(
 
 @compiled
 def residual(tie: Any, bodies: Any, phi: Array) -> None:
-    """Subtract the sum of shape times eta from the rows of the lock."""
+    """Subtract the sum of form times eta from the rows of the lock."""
     p1, p2 = bodies[tie.body_1].position, bodies[tie.body_2].position
     for k in range(6):
         for j in range(3):
-            phi[tie.row[k]] -= tie.shape[k, j] * p1[j] + tie.shape[k, 3 + j] * p2[j]
+            phi[tie.row[k]] -= tie.form[k, j] * p1[j] + tie.form[k, 3 + j] * p2[j]
 
 
 @compiled
 def jacobian(tie: Any, J: Array) -> None:
-    """Write the rows [-shape | 0 | -shape | 0], which are constant: so there are no right sides and no tangent."""
+    """Write the rows [-form | 0 | -form | 0], which are constant: so there are no right sides and no tangent."""
     for k in range(6):
         row = J[tie.term[k]]
         for j in range(3):
-            row[j], row[6 + j] = -tie.shape[k, j], -tie.shape[k, 3 + j]
+            row[j], row[6 + j] = -tie.form[k, j], -tie.form[k, 3 + j]
         store(row, 3, ZERO)
         store(row, 9, ZERO)
 

@@ -1,4 +1,6 @@
-"""Cross sections of one isotropic material: stiffness, damping and mass per length from geometry (`General` is in section_law.py).
+"""Cross sections of one isotropic material: stiffness, damping and mass per length from geometry.
+
+`General` is in section_law.py.
 
 The section lies in the y and z axes, x is along the beam. Its law (section_law.py), in the order x, y, z, about x, y, z,
 of an isotropic section is ``stiffness = diag(EA, k_y GA, k_z GA, GJ, EI_y, EI_z)``, ``damping = damping_time * stiffness``.

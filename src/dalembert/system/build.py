@@ -213,10 +213,10 @@ class _Builder:
         self.coordinates.append({**observer, "element": element, "ratio": ratio, "row": row, "term": term})
 
     def _add_shapes(self, modal_body: ModalBody) -> None:
-        for tie, carriers, shape in modal_body.terms():
+        for tie, carriers, form in modal_body.terms():
             ends = {f"body_{k + 1}": self.index[carrier] for k, carrier in enumerate(carriers)}
             rows = self.joint_rows[tie]
-            self.shapes.append({**ends, "row": rows, "term": [self._new_term(row, ends) for row in rows], "shape": shape})
+            self.shapes.append({**ends, "row": rows, "term": [self._new_term(row, ends) for row in rows], "form": form})
 
     def _drawn_coordinates(self, tables: Tables, design: State) -> Array:
         """Return the coordinate of each record in the design position."""
