@@ -21,8 +21,8 @@ replaced by what they can meet, A x with the x of a first solve, and a small par
 
 Where the iteration fails with fresh factors and there are forces, it is tried again with new factors in each iteration: slender
 beams, much stiffer along than across, need it where they turn. Where that fails too, a singular position is near, as a rule:
-the flat position of a parallelogram, where one more row becomes redundant. For some steps the rows then are a little soft, ``phi = -beta' mu lambda``: a violation
-of some 1e-10 of the lengths, through which the inertia carries the mechanism.
+the flat position of a parallelogram, where one more row becomes redundant. For some steps the rows then are a little soft,
+``phi = -beta' mu lambda``: a violation of some 1e-10 of the lengths, through which the inertia carries the mechanism.
 
 References
 ----------
