@@ -38,12 +38,15 @@ __all__ = [
     "Accelerations",
     "Body",
     "Bushing",
+    "CartesianStiffness",
+    "CondensedStiffness",
     "Constant",
     "Coupling",
     "DalembertError",
     "Energy",
     "EquilibriumError",
     "Expression",
+    "ForceField",
     "Frame",
     "Function",
     "Harmonic",
@@ -56,6 +59,7 @@ __all__ = [
     "ModelFileError",
     "Motion",
     "Polynomial",
+    "Potential",
     "Ramp",
     "Reaction",
     "Run",
@@ -73,18 +77,24 @@ __all__ = [
     "accelerations",
     "assemble",
     "build",
+    "cartesian_stiffness",
+    "condensed_stiffness",
     "equilibrium",
     "euler",
+    "force_field",
     "frequency_response",
     "generalized_alpha",
     "hht_alpha",
     "inertia",
+    "jointed_stiffness",
     "linearize",
     "load_model",
     "load_run",
     "model_schema",
     "modes",
+    "pair_stiffness",
     "redrawn",
+    "relative_stiffness",
     "save_model",
     "save_run",
     "simulate",
@@ -94,17 +104,33 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from dalembert.analysis.assemble import assemble
+    from dalembert.analysis.cartesian_stiffness import cartesian_stiffness
+    from dalembert.analysis.condensation import CondensedStiffness, condensed_stiffness
     from dalembert.analysis.equilibrium import EquilibriumError, equilibrium
+    from dalembert.analysis.force_field import ForceField, force_field
     from dalembert.analysis.frequency_response import frequency_response
     from dalembert.analysis.linearize import linearize
     from dalembert.analysis.modes import modes
+    from dalembert.analysis.potential import Potential
     from dalembert.analysis.results import Run
+    from dalembert.analysis.several_bodies import jointed_stiffness, pair_stiffness, relative_stiffness
     from dalembert.analysis.simulate import Simulation, simulate
+    from dalembert.analysis.stiffness_data import CartesianStiffness
     from dalembert.integrators.implicit import generalized_alpha, hht_alpha
     from dalembert.io import load_model, model_schema, save_model
     from dalembert.io.results import load_run, save_run
 
 _LATE = {
+    "CartesianStiffness": "dalembert.analysis.stiffness_data",
+    "CondensedStiffness": "dalembert.analysis.condensation",
+    "ForceField": "dalembert.analysis.force_field",
+    "Potential": "dalembert.analysis.potential",
+    "cartesian_stiffness": "dalembert.analysis.cartesian_stiffness",
+    "condensed_stiffness": "dalembert.analysis.condensation",
+    "force_field": "dalembert.analysis.force_field",
+    "jointed_stiffness": "dalembert.analysis.several_bodies",
+    "pair_stiffness": "dalembert.analysis.several_bodies",
+    "relative_stiffness": "dalembert.analysis.several_bodies",
     "Run": "dalembert.analysis.results",
     "Simulation": "dalembert.analysis.simulate",
     "EquilibriumError": "dalembert.analysis.equilibrium",

@@ -206,15 +206,10 @@ def force_field(
     ModelError
         If a name is unknown, or nothing acts on the bodies.
     """
-    names = (body,) if isinstance(body, str) else tuple(body)
-    if forces is not None:
-        model = with_forces(model, forces)
     system = build(model) if isinstance(model, Model) else model
-    indices = [body_index(system, name) for name in names]
     place = pose_of(system, at=at, state=state, t=t)
-    found = _field_at(system, names, indices, place.t, place.q)
-    _refuse_nothing(system, found, indices, place)
-    return found
+    acting = system if forces is None else build(with_forces(model, forces))
+    return field_at(acting, (body,) if isinstance(body, str) else tuple(body), place)
 
 
 def pose_of(system: System, *, at: str, state: State | None, t: float) -> State:
@@ -246,18 +241,25 @@ def body_index(system: System, name: str) -> int:
     return system.layout.bodies.index(name)
 
 
-def _field_at(system: System, names: tuple[str, ...], indices: list[int], t: float, q: Array) -> ForceField:
-    """Return F, M and 2Kc from the force and its tangent, whose moments and rotations are in the bodies' axes."""
-    rest = np.zeros(system.n_velocities)
-    f = system.force(t, q, rest).reshape(-1, 6)[indices]
+def field_at(system: System, names: tuple[str, ...], at: State, *, touched: bool = True) -> ForceField:
+    """Return F, M and 2Kc at a state from the force and its tangent, whose moments and rotations are in the bodies' axes.
+
+    Bodies that nothing acts on are refused if `touched`.
+    """
+    indices, rest = [body_index(system, name) for name in names], np.zeros(system.n_velocities)
+    f = system.force(at.t, at.q, rest).reshape(-1, 6)[indices]
     columns = (6 * np.array(indices)[:, None] + np.arange(6)).ravel()
-    K = system.stiffness(t, q, rest, np.zeros(system.n_constraints), with_constraints=False)[columns][:, columns].toarray()
-    places = q[: 7 * system.n_bodies].reshape(-1, 7)[indices]
+    K = system.stiffness(at.t, at.q, rest, np.zeros(system.n_constraints), with_constraints=False)
+    places = at.q[: 7 * system.n_bodies].reshape(-1, 7)[indices]
     R = np.stack([to_rotation(one[3:]).as_matrix() for one in places])
     moment = np.einsum("nij,nj->ni", R, f[:, 3:])
     T = block_diag(*(one for R_WB in R for one in (np.eye(3), R_WB)))
     turning = block_diag(*(corners(rr=one) for one in tilde(moment)))  # d(R_WB M_B) = R_WB dM_B + dtheta x M
-    return ForceField(names, places[:, :3].copy(), R, f[:, :3].copy(), moment, T @ K @ T.T + turning)
+    own = T @ K[columns][:, columns].toarray() @ T.T + turning
+    found = ForceField(names, places[:, :3].copy(), R, f[:, :3].copy(), moment, own)
+    if touched:
+        _refuse_nothing(system, found, indices, at)
+    return found
 
 
 def _refuse_nothing(system: System, field: ForceField, indices: list[int], at: State) -> None:

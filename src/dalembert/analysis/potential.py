@@ -62,7 +62,7 @@ class Potential:
     --------
     >>> spring = Potential(lambda R, x: 50.0 * (np.linalg.norm(x + R @ [0.1, 0, 0]) - 0.9) ** 2)
     >>> field = spring.field([1.0, 0, 0])
-    >>> field.force.round(6).tolist()
+    >>> (field.force.round(6) + 0.0).tolist()
     [[-20.0, 0.0, 0.0]]
     """
 
@@ -167,7 +167,13 @@ class Potential:
         from dalembert.analysis.symbolic_potential import symbolic_potential
 
         return symbolic_potential(
-            expression, position, rotation, euler=euler, components=components, parameters=parameters or {}, bodies=tuple(bodies)
+            expression,
+            position,
+            rotation,
+            euler=euler,
+            components=components,
+            parameters=parameters or {},
+            bodies=tuple(bodies),
         )
 
     @classmethod

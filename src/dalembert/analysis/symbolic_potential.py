@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 
 from dalembert.analysis.force_field import ForceField
 from dalembert.analysis.hessians import Chart
@@ -57,7 +58,9 @@ class _Derivatives:
         U = sp.sympify(expression).xreplace({sp.sympify(name): sp.Float(value) for name, value in parameters.items()})
         variables = [*places, *turns]
         if not isinstance(U, sp.Expr) or U.is_Matrix:
-            raise ModelError("potential energy", f"{expression!r} is no scalar expression", "a potential energy is one number [J]")
+            raise ModelError(
+                "potential energy", f"{expression!r} is no scalar expression", "a potential energy is one number [J]"
+            )
         unknown = sorted(str(one) for one in U.free_symbols - set(variables))
         if unknown:
             raise ModelError("potential energy", f"unknown symbols {', '.join(unknown)}", "give them values: parameters={...}")
@@ -148,7 +151,7 @@ def _second_derivative(chart: Chart) -> Array:
     return np.asarray(np.swapaxes(second, -1, -2))
 
 
-def _body_by_body(n: int, places: int, turns: int = 3) -> Array:
+def _body_by_body(n: int, places: int, turns: int = 3) -> NDArray[np.intp]:
     """Return the order (x_1, nu_1, x_2, nu_2, ...) of values that stand as (x_1, x_2, ..., nu_1, nu_2, ...)."""
     numbers = np.arange(n * (places + turns))
     return np.hstack([numbers[: n * places].reshape(n, places), numbers[n * places :].reshape(n, turns)]).ravel()

@@ -22,9 +22,10 @@ from dalembert.cli.modes import modes
 from dalembert.cli.reproduce import reproduce
 from dalembert.cli.schema import schema
 from dalembert.cli.simulate import simulate
+from dalembert.cli.stiffness import stiffness
 from dalembert.errors import DalembertError, SolveError
 
-COMMANDS = (check, simulate, equilibrium, modes, reproduce, schema)
+COMMANDS = (check, simulate, equilibrium, modes, stiffness, reproduce, schema)
 
 INPUT_IS_WRONG, SOLVER_COULD_NOT, STOPPED = 2, 3, 130
 

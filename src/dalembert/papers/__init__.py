@@ -9,6 +9,7 @@ from types import ModuleType
 
 PAPERS = {
     "peng2024": "Peng, Tasora, Fusai, Mangoni: tangent stiffness of holonomic constraints",
+    "metzger2010": "Metzger, Faruk Senan, O'Reilly: Cartesian stiffness matrices",
 }
 
 
