@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dalembert.cli.modes import Place
-from dalembert.cli.output import AsJson, ModelPath, print_columns, print_json, print_table
+from dalembert.cli.output import AsJson, ModelPath, print_json, print_table
 from dalembert.errors import ModelError
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from dalembert.analysis.condensation import CondensedStiffness
     from dalembert.analysis.stiffness_data import CartesianStiffness
+    from dalembert.kernel.vec3 import Array
     from dalembert.system.model import Model
 
 Option = typer.Option
@@ -90,12 +91,13 @@ def _point(model: Model, word: str) -> Any:
 
 _VECTORS = ("force", "moment", "moment_origin", "moment_point")
 _MATRICES = ("K1c", "K2c", "K3c", "K4c", "KO", "hessian_1", "hessian_2", "hessian_3", "hessian_4")
+_ELASTIC = ("translational_stiffness", "rotational_stiffness", "centre_of_compliance", "compliance")
 _SPECTRA = ("eigenvalues_1", "eigenvalues_2", "eigenvalues_3", "eigenvalues_4")
 
 
 def figures_of(found: CartesianStiffness) -> dict[str, Any]:
     """Return what the command tells."""
-    names = [*_VECTORS, *_MATRICES, "translational_stiffness", "rotational_stiffness", "compliance", "centre_of_compliance"]
+    names = [*_VECTORS, *_MATRICES, *_ELASTIC]
     figures: dict[str, Any] = {name: found[name].values.tolist() for name in names if name in found}
     figures |= {name.replace("_", "_hessian_"): found[name].values.tolist() for name in _SPECTRA if name in found}
     kind = {"centre_of_compliance_is": str(found.centre_of_compliance.attrs["kind"])}
@@ -160,15 +162,22 @@ def _elastic(found: xr.Dataset) -> list[tuple[str, str]]:
 
 
 def _print_matrix(name: str, matrix: xr.DataArray) -> None:
-    """Print a matrix with the names of its rows and columns and the units of its rows."""
+    """Print a matrix with the names of its rows and columns, and the units of its four blocks."""
     rows, columns = matrix.dims
-    unit = "unit" if rows == "load" else "compliance_unit"
-    of_rows = [f"{row[0]}, {row[-1]}" if row[0] != row[-1] else str(row[0]) for row in matrix[unit].values]
-    lines = (
-        (str(label), *(f"{x:.7g}" for x in values + 0.0), units)
-        for label, values, units in zip(matrix[rows].values, matrix.values, of_rows, strict=True)
-    )
-    print_columns((name, *(str(one) for one in matrix[columns].values), "units"), lines)
+    unit = matrix["unit" if rows == "load" else "compliance_unit"].values
+    blocks = " | ".join(f"{row[0]}, {row[-1]}" for row in (unit[0], unit[-1]))
+    typer.echo(f"{name} [{blocks}]")
+    typer.echo("    " + "".join(f"{column:>12}" for column in matrix[columns].values))
+    for label, values in zip(matrix[rows].values, matrix.values, strict=True):
+        typer.echo(f"{label:4s}" + "".join(f"{x:12.6g}" for x in _without_rounding(values, matrix.values)))
+    typer.echo()
+
+
+def _without_rounding(values: Array, whole: Array) -> Array:
+    """Return numbers with zeros for what is rounding beside the largest of the whole."""
+    import numpy as np
+
+    return np.where(np.abs(values) > 1e-15 * np.abs(whole).max(), values, 0.0) + 0.0
 
 
 def _numbers(values: xr.DataArray, digits: int = 7) -> str:
