@@ -18,12 +18,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from dalembert.analysis.force_field import ForceField, field_at, force_field, pose_of, with_forces
+from dalembert.analysis.labels import DISPLACEMENTS, LOADS, names_of
 from dalembert.analysis.places import Axes, Places, PlacesOfModel, Point
 from dalembert.analysis.stiffness_data import MOVING, SELECTED, CartesianStiffness, Matrices
 from dalembert.errors import ModelError
-from dalembert.kernel.vec3 import Array
 from dalembert.rotation.euler import EulerSet
-from dalembert.rotation.skew import axial
 from dalembert.system.build import build
 from dalembert.system.model import Model
 from dalembert.system.state import State
@@ -137,21 +136,14 @@ def _refuse_without_potential(field: ForceField, model: Model | System | ForceFi
     if isinstance(model, Model) and isinstance(places, PlacesOfModel):
         remedy = "follower forces, torques and the like have no Hessian: leave them out with forces=[...]"
         who = " and ".join(f"force {name!r}" for name in _without_potential(model, field, places.pose))
-    found, expected = _worst_axial_vector(field)
+    row, column = np.unravel_index(int(np.argmax(np.abs(field.asymmetry))), field.asymmetry.shape)
+    loads, displacements = (names_of(field.bodies, names) for names in (LOADS, DISPLACEMENTS))
     raise ModelError(
         who or f"force field on body {' and '.join(repr(name) for name in field.bodies)}",
         "it is not a potential: 2Kc - 2Kc^T should have the axial vector M and nothing else (eq. 58), but is off by "
-        f"{field.potential_error:.2g} of the stiffness (axial vector {_text(found)}, M = {_text(expected)} N m)",
+        f"{field.potential_error:.2g} of the stiffness, in {loads[row]} by {displacements[column]}",
         remedy,
     )
-
-
-def _worst_axial_vector(field: ForceField) -> tuple[Array, Array]:
-    """Return the axial vector of 2Kc - 2Kc^T and the moment M of the body where they differ most."""
-    corners = [field.stiffness[k : k + 3, k : k + 3] for k in range(3, len(field.stiffness), 6)]
-    vectors = np.array([2.0 * axial(corner) for corner in corners])
-    worst = int(np.argmax(np.abs(vectors - field.moment).max(axis=1)))
-    return vectors[worst], field.moment[worst]
 
 
 def _without_potential(model: Model, field: ForceField, pose: State) -> list[str]:
@@ -164,7 +156,3 @@ def _without_potential(model: Model, field: ForceField, pose: State) -> list[str
             continue
         found += [name] if one.potential_error > ASYMMETRIC else []
     return found
-
-
-def _text(vector: Array) -> str:
-    return "(" + ", ".join(f"{x:.4g}" for x in vector) + ")"

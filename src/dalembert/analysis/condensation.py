@@ -153,7 +153,8 @@ def _refuse_motion(lin: Linearization) -> None:
     left = np.abs(f - lin.pencil.A.T @ lam)
     worst = int(np.argmax(left))
     size = max(float(np.abs(f).max(initial=0.0)), float(np.abs(lam).max(initial=0.0)))
-    if v.any() or left[worst] > AT_REST * size:
+    rounding = 1e-12 * float(np.abs(lin.pencil.K.data).max(initial=0.0))
+    if v.any() or left[worst] > AT_REST * size + rounding:
         raise ModelError(
             system.velocity_names[worst],
             f"the mechanism is not at rest there: {left[worst]:.3g} N or N m are left unbalanced",

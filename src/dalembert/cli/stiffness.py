@@ -168,16 +168,17 @@ def _print_matrix(name: str, matrix: xr.DataArray) -> None:
     blocks = " | ".join(f"{row[0]}, {row[-1]}" for row in (unit[0], unit[-1]))
     typer.echo(f"{name} [{blocks}]")
     typer.echo("    " + "".join(f"{column:>12}" for column in matrix[columns].values))
-    for label, values in zip(matrix[rows].values, matrix.values, strict=True):
-        typer.echo(f"{label:4s}" + "".join(f"{x:12.6g}" for x in _without_rounding(values, matrix.values)))
+    for label, values in zip(matrix[rows].values, _without_rounding(matrix.values), strict=True):
+        typer.echo(f"{label:4s}" + "".join(f" {x:11.5g}" for x in values))
     typer.echo()
 
 
-def _without_rounding(values: Array, whole: Array) -> Array:
-    """Return numbers with zeros for what is rounding beside the largest of the whole."""
+def _without_rounding(matrix: Array) -> Array:
+    """Return a matrix with zeros for what is rounding beside the largest entries of its row and column."""
     import numpy as np
 
-    return np.where(np.abs(values) > 1e-15 * np.abs(whole).max(), values, 0.0) + 0.0
+    size = np.abs(matrix)
+    return np.where(size > 1e-12 * np.sqrt(np.outer(size.max(axis=1), size.max(axis=0))), matrix, 0.0) + 0.0
 
 
 def _numbers(values: xr.DataArray, digits: int = 7) -> str:

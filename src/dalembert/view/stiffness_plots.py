@@ -74,4 +74,4 @@ def _draw_ellipsoid(ax: Any, C: Array, title: str) -> None:
         getattr(ax, f"set_{axis}lim")(-reach, reach)
         getattr(ax, f"set_{axis}label")(axis)
     ax.set_box_aspect((1, 1, 1))
-    ax.set_title(title, fontsize="small")
+    ax.set_title(title + ("; red: against the load" if against.any() else ""), fontsize="small")
