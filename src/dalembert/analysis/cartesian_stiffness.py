@@ -95,7 +95,7 @@ def cartesian_stiffness(
     >>> engine = model.body("engine", mass=100.0, inertia=(5, 5, 5), position=(0, 0, 0.5))
     >>> rubber = model.bushing("rubber", "ground", engine, at=(0, 0, 0.2), stiffness=(1e5, 1e5, 3e5, 500, 500, 500))
     >>> stiff = cartesian_stiffness(model, "engine")
-    >>> float(stiff.K2c.sel(load="Fx", displacement="x")), stiff.centre_of_compliance.values.round(9).tolist()
+    >>> float(stiff.K2c.sel(wrench="Fx", displacement="x")), stiff.centre_of_compliance.values.round(9).tolist()
     (100000.0, [0.0, 0.0, 0.2])
     """
     if isinstance(model, ForceField):

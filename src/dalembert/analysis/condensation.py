@@ -43,8 +43,11 @@ from dalembert.system.system import System
 AT_REST = 1e-6
 """Largest force that may be left unbalanced, beside the largest one."""
 
-BLOCKED = 1e-9
+BLOCKED = 1e-12
 """Compliance, beside the largest one, of a direction that counts as blocked by the joints."""
+
+NEUTRAL = 1e-9
+"""Work beside that of the single stiffnesses which counts as none: a change of these by as much would decide its sign."""
 
 
 class CondensedStiffness(xr.Dataset):  # type: ignore[no-untyped-call]
@@ -66,9 +69,9 @@ class CondensedStiffness(xr.Dataset):  # type: ignore[no-untyped-call]
         direction : array_like, shape (3,)
             In the axes of the result; need not have length one.
         """
-        n = np.asarray(direction, float)
-        given = n @ self.compliance.values[:3, :3] @ n / (n @ n)
-        return float(1.0 / given) if given != 0.0 else np.inf
+        n, C = np.asarray(direction, float), self.compliance.values[:3, :3]
+        given = n @ C @ n / (n @ n)
+        return float(1.0 / given) if abs(given) > BLOCKED * np.abs(C).max() else np.inf
 
     @property
     def plot(self) -> Any:  # type: ignore[override]
@@ -140,7 +143,8 @@ def condensed_stiffness(
     C = _dense_compliance(lin, body) if system.n_velocities <= MOST_DENSE else _sparse_compliance(lin, body)
     places = PlacesOfModel(model, system, field_at(system, (body,), lin.state, touched=False), lin.state)
     centre = lin.at.q[7 * index : 7 * index + 3]
-    place = centre if isinstance(about, str) and about == "center" else places.material(about)[0]
+    known = {"center": centre, "origin": np.zeros(3)}
+    place = known[about] if isinstance(about, str) and about in known else places.material(about)[0]
     E = places.axes(axes)
     X = np.kron(np.eye(2), E.T) @ np.block([[np.eye(3), -tilde(place - centre)], [np.zeros((3, 3)), np.eye(3)]])
     return _dataset(X @ C @ X.T, E.T @ place, {"body": body, "title": system.name})
@@ -168,8 +172,7 @@ def _dense_compliance(lin: Linearization, body: str) -> Array:
     force = Z.T @ np.column_stack([one.force for one in lin.inputs])
     S = np.array([one.position for one in lin.outputs]) @ Z
     right, left = null_directions(K)
-    moves = np.abs(S @ right).max(initial=0.0) > BLOCKED or np.abs(force.T @ left).max(initial=0.0) > BLOCKED
-    if moves:
+    if np.abs(S @ right).max(initial=0.0) > NEUTRAL or np.abs(force.T @ left).max(initial=0.0) > NEUTRAL:
         raise _unresisted(body)
     W, V = complement(right), complement(left)
     return np.asarray(S @ W @ np.linalg.solve(V.T @ K @ W, V.T @ force)) if W.size else np.zeros((6, 6))
@@ -177,14 +180,18 @@ def _dense_compliance(lin: Linearization, body: str) -> Array:
 
 def _sparse_compliance(lin: Linearization, body: str) -> Array:
     """Return C by sparse factors of the whole matrix; A^T S A beside K gives good pivots and changes no d with A d = 0."""
-    A = lin.pencil.A
-    parts, none = [lin.pencil.K, stiffness_of_rows(lin.pencil.K, A)], np.zeros(A.shape[0])
+    K, A = lin.pencil.K, lin.pencil.A
+    parts, none = [K, stiffness_of_rows(K, A)], np.zeros(A.shape[0])
     combination = CombinationSolver(parts, A)
     combination.factorize(parts, [1.0, 1.0], A)
     try:
         d = np.column_stack([combination.solver.solve(one.force, none).x for one in lin.inputs])
     except SolveError as error:
         raise _unresisted(body) from error
+    work, single = np.abs(np.sum(d * (K @ d), axis=0)), np.sum(np.abs(d) * (abs(K) @ np.abs(d)), axis=0)
+    size = np.linalg.norm(d, axis=0)
+    if np.any((work <= NEUTRAL * single) & (size > NEUTRAL * size.max())):
+        raise _unresisted(body)
     return np.array([one.position for one in lin.outputs]) @ d
 
 

@@ -42,19 +42,19 @@ def stiffness_matrix(K: Array, loads: Sequence[str], displacements: Sequence[str
     [['N/m', 'N/rad'], ['N', 'N m/rad']]
     """
     units = [[_UNITS[_kind(load), _turns(one)] for one in displacements] for load in loads]
-    return _labelled(K, "load", loads, "displacement", displacements, units)
+    return _labelled(K, "wrench", loads, "displacement", displacements, units)
 
 
 def compliance_matrix(C: Array, loads: Sequence[str], displacements: Sequence[str]) -> xr.DataArray:
     """Return a compliance with its names and units."""
     units = [[_COMPLIANCES[_kind(load), _turns(one)] for load in loads] for one in displacements]
-    return _labelled(C, "displacement", displacements, "load", loads, units)
+    return _labelled(C, "displacement", displacements, "wrench", loads, units)
 
 
 def _labelled(
     matrix: Array, row: str, rows: Sequence[str], column: str, columns: Sequence[str], units: list[list[str]]
 ) -> xr.DataArray:
-    unit = "unit" if row == "load" else "compliance_unit"
+    unit = "unit" if row == "wrench" else "compliance_unit"
     coordinates = {row: list(rows), column: list(columns), unit: ((row, column), units)}
     return xr.DataArray(matrix, coords=coordinates, dims=(row, column))
 

@@ -29,6 +29,7 @@ from dalembert.formulations.saddle import SaddleFormulation
 from dalembert.kernel.vec3 import Array
 from dalembert.linalg.saddle import SaddleSolver
 from dalembert.rotation.quaternion import to_rotation
+from dalembert.rotation.skew import tilde
 from dalembert.system.protocol import MechanicalSystem
 from dalembert.system.system import System
 
@@ -137,12 +138,12 @@ def _of_velocities(B: sp.csc_array, holonomic: NDArray[np.bool_]) -> sp.csc_arra
 
 def _turning(system: System, at: Motion, W: Array, after: float) -> tuple[sp.csc_array, sp.csc_array, sp.csc_array]:
     """Return T, T' and T'' of d = T e: positions S e, rotations R^T S e, with S = exp(tilde(W) after)."""
-    turn, S = _tilde(W), Rotation.from_rotvec(W * after).as_matrix()
+    turn, S = tilde(W), Rotation.from_rotvec(W * after).as_matrix()
     blocks: list[list[Array]] = [[], [], []]
     rates, accelerations = at.v.reshape(-1, 6)[:, 3:], at.a.reshape(-1, 6)[:, 3:]
     for k in range(system.n_bodies):
         Rt = to_rotation(at.q[7 * k + 3 : 7 * k + 7]).as_matrix().T
-        w, alpha = _tilde(rates[k]), _tilde(accelerations[k])
+        w, alpha = tilde(rates[k]), tilde(accelerations[k])
         first = -w @ Rt  # (R^T)' = -tilde(w) R^T
         second = (w @ w - alpha) @ Rt
         blocks[0] += [S, Rt @ S]
@@ -150,10 +151,6 @@ def _turning(system: System, at: Motion, W: Array, after: float) -> tuple[sp.csc
         blocks[2] += [turn @ turn @ S, (second + 2.0 * first @ turn + Rt @ turn @ turn) @ S]
     T, T1, T2 = (sp.block_diag(group, format="csc") for group in blocks)
     return sp.csc_array(T), sp.csc_array(T1), sp.csc_array(T2)
-
-
-def _tilde(a: Array) -> Array:
-    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
 
 
 def is_steady(system: MechanicalSystem, at: Motion, pencil: Pencil, axes: Array | None = None) -> bool:

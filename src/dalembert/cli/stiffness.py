@@ -164,7 +164,7 @@ def _elastic(found: xr.Dataset) -> list[tuple[str, str]]:
 def _print_matrix(name: str, matrix: xr.DataArray) -> None:
     """Print a matrix with the names of its rows and columns, and the units of its four blocks."""
     rows, columns = matrix.dims
-    unit = matrix["unit" if rows == "load" else "compliance_unit"].values
+    unit = matrix["unit" if rows == "wrench" else "compliance_unit"].values
     blocks = " | ".join(f"{row[0]}, {row[-1]}" for row in (unit[0], unit[-1]))
     typer.echo(f"{name} [{blocks}]")
     typer.echo("    " + "".join(f"{column:>12}" for column in matrix[columns].values))
