@@ -12,7 +12,7 @@ from dalembert.papers.metzger2010_models import stewart_gough
 from dalembert.rotation.euler import EULER_SETS
 from dalembert.rotation.quaternion import to_rotation
 from dalembert.rotation.skew import axial, tilde
-from random_models import central
+from random_models import CONSERVATIVE, central, one_force, random_state
 
 ORIGIN = np.array([0.3, -0.2, 0.5])
 ARM = np.array([0.2, 0.1, -0.3])  # of the material point, in the body
@@ -110,6 +110,17 @@ def test_2Kc_is_the_tangent_that_dynamics_and_modes_use(seed):
     T = block_diag(np.eye(3), R)
     expected = T @ K @ T.T + block_diag(np.zeros((3, 3)), tilde(field.moment[0]))
     assert np.abs(field.stiffness - expected).max() < 1e-12 * np.abs(K).max()
+
+
+@pytest.mark.parametrize("name", CONSERVATIVE)
+def test_every_conservative_element_has_a_potential(name):
+    """(58) for the field of each element on both of its bodies, at a random state with open joints."""
+    rng = np.random.default_rng(58)
+    model = one_force(rng, name)
+    _, q, _ = random_state(rng, da.build(model))
+    field = da.force_field(model, ["one", "two"], state=da.State(0.0, q, np.zeros(12)))
+    assert field.potential_error < 1e-10
+    assert field.stiffness.any()
 
 
 def test_a_body_at_rest_vibrates_with_2Kc():
@@ -279,6 +290,24 @@ def test_forces_without_potential_are_refused_by_name():
         da.cartesian_stiffness(model, "one")
     rest = [name for name in model.forces if name not in ("thrust", "motor")]
     assert da.cartesian_stiffness(model, "one", forces=rest).potential_error < 1e-12
+
+
+def test_a_small_torque_on_a_stiff_mount_is_seen():
+    """A dead torque of 0.1 N m is nothing beside 1e6 N/m, but it is beside 50 N m/rad."""
+    model = da.Model("stiff")
+    model.body("engine", mass=1.0, inertia=(1, 1, 1))
+    model.bushing("mount", "ground", "engine", at=(0, 0, 0), stiffness=(1e6, 1e6, 1e6, 50, 50, 50))
+    assert da.cartesian_stiffness(model, "engine").potential_error < 1e-12
+    model.load("motor", "engine", torque=(0, 0, 0.1))
+    with pytest.raises(da.ModelError, match=r"force 'motor': it is not a potential"):
+        da.cartesian_stiffness(model, "engine")
+
+
+def test_a_spring_through_the_centre_is_a_potential_in_spite_of_rounding():
+    model = da.Model("through the centre")
+    model.body("ball", mass=1.0, inertia=(1, 1, 1), position=(0.3, 0.7, -0.2), orientation=Rotation.from_rotvec([1, 2, 3]))
+    model.spring("spring", "ground", "ball", at=(1.1, -0.4, 0.9), at_driven=(0.3, 0.7, -0.2), stiffness=1e7, free_length=0.1)
+    assert da.cartesian_stiffness(model, "ball").potential_error < 1e-6
 
 
 def test_a_field_of_ones_own_that_has_no_potential():

@@ -75,12 +75,10 @@ def test_the_point_and_the_axes_of_the_push():
     assert turned.along(E.T @ [0, 0, 1]) == pytest.approx(25.0)
 
 
-@pytest.mark.skipif(JIT_DISABLED, reason="takes minutes as plain Python")
 def test_the_wheel_of_the_wishbone_against_equilibria_at_other_loads():
     assert [figure for figure in metzger2010.wheel_figures() if not figure.met] == []
 
 
-@pytest.mark.skipif(JIT_DISABLED, reason="takes minutes as plain Python")
 def test_without_K_c_the_wheel_would_be_softer():
     """What other programs leave out is a third of it: the slope of equilibria tells who is right."""
     force = peng2024.wishbone_force()

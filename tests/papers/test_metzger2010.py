@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.kernel.compile import JIT_DISABLED
 from dalembert.papers import metzger2010
 from dalembert.papers.metzger2010_models import data, platform_energy, platform_orientation
 
@@ -21,8 +20,6 @@ PARTS = [
 
 @pytest.mark.parametrize("part", PARTS)
 def test_every_figure_is_met(part):
-    if JIT_DISABLED and part == "wheel_figures":
-        pytest.skip("takes minutes as plain Python")
     figures = list(getattr(metzger2010, part)())
     assert figures
     assert [figure for figure in figures if not figure.met] == []
@@ -72,7 +69,6 @@ def test_another_set_of_euler_angles_gives_other_hessians_and_the_same_matrices(
     assert np.degrees(angles) == pytest.approx([89.9934295064, 134.9973871087, 114.7267643485], rel=1e-9)
 
 
-@pytest.mark.skipif(JIT_DISABLED, reason="takes minutes as plain Python")
 def test_the_pictures(tmp_path):
     paths = metzger2010.draw(tmp_path)
     assert [path.name for path in paths] == ["metzger2010_platform.png", "metzger2010_wheel.png"]

@@ -45,6 +45,9 @@ GRAVITY = "gravity"
 
 PLACES = ("design", "equilibrium")
 
+SLIGHT = 1e-9
+"""Of the largest stiffness, with a lever of a metre: what a rotational stiffness is at least measured by."""
+
 
 @dataclass(frozen=True, eq=False)
 class ForceField:
@@ -121,9 +124,15 @@ class ForceField:
 
     @property
     def potential_error(self) -> float:
-        """The largest entry of `asymmetry` beside the largest of the stiffness and of the moments (58)."""
-        size = max(float(np.abs(self.stiffness).max(initial=0.0)), float(np.abs(self.moment).max(initial=0.0)), 1e-300)
-        return float(np.abs(self.asymmetry).max(initial=0.0)) / size
+        """The largest entry of `asymmetry`, beside what is largest in its kind: forces by displacements, and so on (58)."""
+        K, n = self.stiffness, len(self.bodies)
+        turns = np.arange(6 * n) % 6 >= 3
+        floor = SLIGHT * float(np.abs(K).max(initial=0.0))
+        t, r = (max(float(np.abs(K[np.ix_(one, one)]).max(initial=0.0)), floor) for one in (~turns, turns))
+        r = max(r, float(np.abs(self.moment).max(initial=0.0)))
+        mixed = max(np.sqrt(t * r), float(np.abs(K[np.ix_(turns, ~turns)]).max(initial=0.0)))
+        size = np.where(turns[:, None] ^ turns, mixed, np.where(turns, r, t))
+        return float((np.abs(self.asymmetry) / np.maximum(size, 1e-300)).max(initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)
