@@ -39,6 +39,7 @@ __all__ = [
     "Body",
     "Bushing",
     "Constant",
+    "ConstrainedOde",
     "Coupling",
     "DalembertError",
     "Energy",
@@ -51,6 +52,7 @@ __all__ = [
     "JointLoad",
     "Law",
     "Load",
+    "Mechanics",
     "Model",
     "ModelError",
     "ModelFileError",
@@ -73,6 +75,7 @@ __all__ = [
     "accelerations",
     "assemble",
     "build",
+    "constrain",
     "equilibrium",
     "euler",
     "frequency_response",
@@ -101,14 +104,19 @@ if TYPE_CHECKING:
     from dalembert.analysis.results import Run
     from dalembert.analysis.simulate import Simulation, simulate
     from dalembert.integrators.implicit import generalized_alpha, hht_alpha
+    from dalembert.integrators.ode import ConstrainedOde, constrain
     from dalembert.io import load_model, model_schema, save_model
     from dalembert.io.results import load_run, save_run
+    from dalembert.lagrange.mechanics import Mechanics
 
 _LATE = {
+    "ConstrainedOde": "dalembert.integrators.ode",
+    "Mechanics": "dalembert.lagrange.mechanics",
     "Run": "dalembert.analysis.results",
     "Simulation": "dalembert.analysis.simulate",
     "EquilibriumError": "dalembert.analysis.equilibrium",
     "assemble": "dalembert.analysis.assemble",
+    "constrain": "dalembert.integrators.ode",
     "equilibrium": "dalembert.analysis.equilibrium",
     "frequency_response": "dalembert.analysis.frequency_response",
     "linearize": "dalembert.analysis.linearize",

@@ -14,6 +14,7 @@ from dalembert.analysis.uniqueness import unique_rows
 from dalembert.integrators.common import Samples
 from dalembert.integrators.observe import Observations
 from dalembert.kernel.vec3 import Array
+from dalembert.lagrange.mechanics import Mechanics
 from dalembert.system import assembly
 from dalembert.system.system import System
 
@@ -94,6 +95,43 @@ def dataset(system: System, times: Array, samples: Samples, observed: Observatio
     }
     title = {"title": system.name, "dalembert_version": version("dalembert")}
     return Run(variables, coords=coordinates, attrs=title | attributes)
+
+
+def plain_dataset(system: Mechanics, times: Array, samples: Samples, attributes: dict[str, Any]) -> Run:
+    """Return the samples of a system of a user's own equations, and what follows from them, as labelled data."""
+    rows = list(zip(times, *samples, strict=True))
+    parts = [system.dynamics(t, q, v) for t, q, v, _, _ in rows]
+    force = [one.C - one.A.T @ row[4] for one, row in zip(parts, rows, strict=True)]
+    energies = np.array([system.energies(t, q, v) for t, q, v, _, _ in rows]).reshape(-1, 2)
+    violation = [
+        [_largest(system.constraint(t, q)), _largest(system.velocity_residual(t, q, v)), _largest(one.A @ a - one.b)]
+        for one, (t, q, v, a, _) in zip(parts, rows, strict=True)
+    ]
+    unique = unique_rows(system, times[-1], samples.q[-1]) if times.size else np.ones(system.n_constraints, bool)
+    own, by_row = ("time", "coordinate"), {"sign": "the constraints pull with -A^T times it"}
+    variables: dict[str, Any] = {
+        "position": (own, samples.q),
+        "velocity": (own, samples.v),
+        "acceleration": (own, samples.a),
+        "multiplier": (("time", "row"), samples.lam, by_row),
+        "multiplier_unique": ("row", unique, {"meaning": "whether the multiplier is unique (last time)"}),
+        "constraint_force": (own, np.reshape(force, samples.v.shape), {"meaning": "Q^c = C - A^T lambda"}),
+        "kinetic_energy": ("time", energies[:, 0], {"units": "J"}),
+        "potential_energy": ("time", energies[:, 1], {"units": "J"}),
+        "constraint_violation": (("time", "level"), np.reshape(violation, (-1, 3)), {"meaning": "largest residual"}),
+    }
+    coordinates = {
+        "time": ("time", times, {"units": "s"}),
+        "coordinate": list(system.coordinates),
+        "row": list(system.row_names),
+        "level": LEVELS,
+    }
+    title = {"title": system.name, "dalembert_version": version("dalembert")}
+    return Run(variables, coords=coordinates, attrs=title | attributes)
+
+
+def _largest(values: Array) -> float:
+    return float(np.abs(values).max(initial=0.0))
 
 
 def _motion(system: System, samples: Samples) -> dict[str, Any]:

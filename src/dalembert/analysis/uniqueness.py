@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
 from dalembert.kernel.vec3 import Array
-from dalembert.system.system import System
+from dalembert.system.protocol import MechanicalSystem
 
 MU = 1e-9
 UNIQUE_BELOW = 1e-4
 """Random null vectors of length about one: unique rows come out below 1e-10, the others near 0.1."""
 
 
-def unique_rows(system: System, t: float, q: Array) -> NDArray[np.bool_]:
+def unique_rows(system: MechanicalSystem, t: float, q: Array) -> NDArray[np.bool_]:
     """Return for each constraint row whether its multiplier is unique at a position.
 
     Examples

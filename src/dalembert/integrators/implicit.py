@@ -34,7 +34,7 @@ algorithms in structural dynamics, Earthq. Eng. Struct. Dyn. 5 (1977).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +43,7 @@ import scipy.sparse as sp
 from dalembert.elements import coordinate, distance, lock, perpendicular
 from dalembert.errors import ModelError
 from dalembert.formulations.saddle import SaddleFormulation
-from dalembert.integrators.common import CHUNK_STEPS, IntegrationError, Samples
+from dalembert.integrators.common import CHUNK_STEPS, IntegrationError, Samples, take_arrays
 from dalembert.integrators.problem import (
     Problem,
     Work,
@@ -668,17 +668,15 @@ class ImplicitIntegrator:
 
     def checkpoint(self) -> dict[str, Array]:
         """Return all that a bit-exact continuation needs."""
-        arrays = {f"track_{name}": np.array(value) for name, value in self.track._asdict().items()}
-        arrays["factors"] = np.array(self.iteration.saddle.store)
-        arrays["values"] = np.array(self.iteration.saddle.values)
-        return arrays
+        return {name: array.copy() for name, array in self._arrays().items()}
 
-    def restore(self, data: dict[str, Array]) -> None:
+    def _arrays(self) -> dict[str, Array]:
+        arrays = {f"track_{name}": value for name, value in self.track._asdict().items()}
+        return arrays | {"factors": self.iteration.saddle.store, "values": self.iteration.saddle.values}
+
+    def restore(self, data: Mapping[str, Array]) -> None:
         """Go on where a checkpoint was taken, in this or another process."""
-        for name, value in self.track._asdict().items():
-            value[:] = data[f"track_{name}"]
-        self.iteration.saddle.store[:] = data["factors"]
-        self.iteration.saddle.values[:] = data["values"]
+        take_arrays(self._arrays(), data)
 
 
 def _make_track(system: System) -> Track:
