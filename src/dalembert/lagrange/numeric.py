@@ -107,19 +107,20 @@ class NumericEquations:
     def dynamics(self, t: float, q: Array, v: Array) -> Dynamics:
         """Return M, Q, C, A and b''."""
         C = np.zeros(q.size) if self._C is None else np.asarray(self._C(t, q, v), float)
-        A = self._jacobian(t, q, v)
+        A = self.matrix(t, q, v)
         return Dynamics(
             np.asarray(self._mass(t, q), float), np.asarray(self._force(t, q, v), float), C, A, self._right_side(t, q, v)
         )
 
-    def _jacobian(self, t: float, q: Array, v: Array) -> Array:
+    def matrix(self, t: float, q: Array, v: Array) -> Array:
+        """Return A: phi_q, then psi_v."""
         if self._given_jacobian is not None:
             return np.asarray(self._given_jacobian(t, q, v), float).reshape(-1, q.size)
         parts = [np.zeros((0, q.size))]
         if self._phi is not None:
-            parts.append(_derivative(lambda x: self._phi(t, x), q))  # type: ignore[misc]
+            parts.append(derivative(lambda x: self._phi(t, x), q))  # type: ignore[misc]
         if self._psi is not None:
-            parts.append(_derivative(lambda x: self._psi(t, q, x), v))  # type: ignore[misc]
+            parts.append(derivative(lambda x: self._psi(t, q, x), v))  # type: ignore[misc]
         return np.vstack(parts)
 
     def _right_side(self, t: float, q: Array, v: Array) -> Array:
@@ -137,14 +138,14 @@ class NumericEquations:
             return np.asarray(self._force(t, x, y)) + C
 
         def pull(x: Array, y: Array) -> Array:
-            return self._jacobian(t, x, y).T @ lam
+            return self.matrix(t, x, y).T @ lam
 
         return Tangents(
-            K=-_derivative(lambda x: force(x, v), q),
-            K_c=_real_derivative(lambda x: pull(x, v), q),
-            K_i=_derivative(lambda x: np.asarray(self._mass(t, x)) @ a, q),
-            D=_real_derivative(lambda y: pull(q, y), v) - _derivative(lambda y: force(q, y), v),
-            B=_real_derivative(lambda x: self.velocities(t, x, v), q),
+            K=-derivative(lambda x: force(x, v), q),
+            K_c=real_derivative(lambda x: pull(x, v), q),
+            K_i=derivative(lambda x: np.asarray(self._mass(t, x)) @ a, q),
+            D=real_derivative(lambda y: pull(q, y), v) - derivative(lambda y: force(q, y), v),
+            B=real_derivative(lambda x: self.velocities(t, x, v), q),
         )
 
     def energies(self, t: float, q: Array, v: Array) -> tuple[float, float]:
@@ -176,7 +177,7 @@ def _real_directional(function: Function) -> Array:
     return np.asarray((8.0 * (near[0] - near[1]) - (far[0] - far[1])) / (12.0 * h))
 
 
-def _derivative(function: Function, x: Array) -> Array:
+def derivative(function: Function, x: Array) -> Array:
     """Return the Jacobian of a function, by complex steps if it can."""
     columns = []
     for k in range(x.size):
@@ -184,12 +185,12 @@ def _derivative(function: Function, x: Array) -> Array:
         z[k] += 1j * COMPLEX_STEP
         value = _complex(function, z)
         if value is None:
-            return _real_derivative(function, x)
+            return real_derivative(function, x)
         columns.append(value.imag / COMPLEX_STEP)
     return np.column_stack(columns)
 
 
-def _real_derivative(function: Function, x: Array) -> Array:
+def real_derivative(function: Function, x: Array) -> Array:
     """Return the Jacobian of a function by central differences."""
     columns = []
     for k in range(x.size):
