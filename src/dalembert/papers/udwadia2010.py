@@ -1,8 +1,8 @@
-"""F. E. Udwadia, A. D. Schutte, Equations of motion for general constrained systems in Lagrangian mechanics, Acta Mech. 213 (2010)
-111-129: singular mass matrices, constraint forces that do work, and the rotation of a rigid body by quaternions.
+"""F. E. Udwadia, A. D. Schutte, Equations of motion for general constrained systems in Lagrangian mechanics, Acta Mech. 213
+(2010) 111-129: singular mass matrices, constraint forces that do work, and the rotation of a rigid body by quaternions.
 
-The paper prints equations and no numbers. The systems below are small ones of their kind with closed forms; expected values come
-from these. (84) has to read E' u' = 0; everything else that is used here holds as printed.
+The paper prints equations and no numbers. The systems below are small ones of their kind with closed forms; expected values
+come from these. (84) has to read E' u' = 0; everything else that is used here holds as printed.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def massless_wheel() -> Mechanics:
 
 
 def point_on_circle(radius: float, angle: float, rate: float, *, gravity: float = GRAVITY, friction: str = "") -> Mechanics:
-    """Return a point of 1.7 kg with the coordinates x, z and an angle without inertia; ``"coulomb"`` or ``"drag"`` holds it back."""
+    """Return a point of 1.7 kg with x, z and an angle without inertia as coordinates; ``"coulomb"`` or ``"drag"`` brakes it."""
     m, (x, z, a, vx, vz, va) = 1.7, sp.symbols("x z a vx vz va")
     speed, normal = sp.sqrt(vx**2 + vz**2), m * (radius * va**2 + gravity * sp.cos(a))
     along = {"": [0, 0, 0], "coulomb": [vx / speed, vz / speed, 0], "drag": [speed * vx, speed * vz, 0]}[friction]
@@ -192,7 +192,7 @@ def quaternion_rate(u: Array, w: Array) -> Array:
 
 
 def rotating_body(inertia: Array = INERTIA, torque: Array = TORQUE) -> Mechanics:
-    """Return a rigid body whose coordinates are the quaternion itself: T = 2 u'^T E^T J E u' (81), with M = 4 E^T J E of rank 3."""
+    """Return a rigid body whose coordinates are the quaternion: T = 2 u'^T E^T J E u' (81), M = 4 E^T J E of rank 3 (91)."""
     u, v = sp.symbols("u0:4"), sp.symbols("v0:4")
     E = sp.Matrix(e_matrix(u))
     rates = E * sp.Matrix(v)
