@@ -58,9 +58,12 @@ class PlainSystem:
         self.evaluations = 0
 
     def start(self, t: float, q: Array, v: Array) -> bool:
-        """Refuse what has no unique acceleration; return whether rows are redundant."""
+        """Refuse what has no unique acceleration; return whether rows are redundant.
+
+        Scales are those of the design position, so that a run that is continued has the same ones.
+        """
         accelerations(self.system, t, q, v)
-        parts = self.parts(t, q, v)
+        parts = self.parts(t, self.system.design.q, self.system.design.v)
         for solver, W, A in (
             (self._dynamics, parts.M, parts.A),
             (self._velocities, self._metric(parts), parts.A),
