@@ -56,6 +56,8 @@ class ConstrainedOde:
         Ritz forms X, columns: x = X q, and y holds q and its rates. M and W may be given for x or for q.
     tolerance : float
         Of phi.
+    projections : bool
+        Without them only the accelerations are corrected (8), and positions and velocities drift: for comparison.
 
     Examples
     --------
@@ -85,11 +87,13 @@ class ConstrainedOde:
         weights: Any = "mass",
         forms: ArrayLike | None = None,
         tolerance: float = 1e-12,
+        projections: bool = True,
     ) -> None:
         self._rhs, self._residual = rhs, residual
         self._x, self._v = position, velocity
         self._forms = None if forms is None else np.asarray(forms, float)
         self._mass, self._weights, self.tolerance = mass, weights, tolerance
+        self._projections = projections
         self._given = (constraint, nonholonomic, jacobian)
         self._constraints: NumericEquations | None = None
         self._check()
@@ -143,7 +147,7 @@ class ConstrainedOde:
         if isinstance(base, str) and base not in SOLVERS:
             raise ModelError("constrain", f"unknown solver {base!r}", nearest(base, SOLVERS))
         kind = SOLVERS[base] if isinstance(base, str) else base
-        return kind if issubclass(kind, scipy.integrate.LSODA) else _projecting(kind, self)
+        return _projecting(kind, self) if self._projections and not issubclass(kind, scipy.integrate.LSODA) else kind
 
     def solve(self, t_span: tuple[float, float], y0: ArrayLike, *, method: Any = "RK45", **options: Any) -> Any:
         """Return what `solve_ivp` gives with projections between steps and in what is put out, with the multipliers."""
@@ -236,7 +240,8 @@ class ConstrainedOde:
 
     def _rates(self, t: float, y: Array) -> tuple[Array, Array]:
         """Return y' and lambda."""
-        y, M = self._projected(t, np.asarray(y, float))
+        y = np.asarray(y, float)
+        y, M = self._projected(t, y) if self._projections else (y, self._mass_at(t, y))
         rows, x, v = self._rows(y), y[self._x], y[self._v]
         parts = rows.dynamics(t, x, v)
         if self._residual is None:

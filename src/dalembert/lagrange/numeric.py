@@ -100,7 +100,8 @@ class NumericEquations:
         """Return phi_q v + phi_t, then psi."""
         parts = []
         if self._phi is not None:
-            parts.append(_directional(lambda s: self._phi(t + s, q + s * v)))  # type: ignore[misc]
+            phi = self._phi
+            parts.append(self.matrix(t, q, v)[: self.n_holonomic] @ v + derivative(lambda s: phi(s[0], q), np.array([t]))[:, 0])
         if self._psi is not None:
             parts.append(np.atleast_1d(np.asarray(self._psi(t, q, v), float)))
         return np.concatenate(parts) if parts else np.zeros(0)
@@ -129,7 +130,7 @@ class NumericEquations:
             return np.asarray(self._given_right_side(t, q, v), float)
         if self.n_holonomic + self.n_nonholonomic == 0:
             return np.zeros(0)
-        return -_real_directional(lambda s: self.velocities(t + s, q + s * v, v))
+        return -_along(lambda s: self.velocities(t + s, q + s * v, v), 1.0 + float(np.abs(v).max(initial=0.0)))
 
     def tangents(self, t: float, q: Array, v: Array, a: Array, lam: Array) -> Tangents:
         """Return all derivatives at constant v' and lambda."""
@@ -166,17 +167,9 @@ def _complex(function: Function, x: Any) -> Any:
     return value if np.iscomplexobj(value) and np.isfinite(value).all() else None
 
 
-def _directional(function: Function) -> Array:
-    """Return df/ds at s = 0, by a complex step if the function can."""
-    value = _complex(function, 1j * COMPLEX_STEP)
-    if value is None or not _agrees(value.imag / COMPLEX_STEP, function, 0.0, 1.0):
-        return _real_directional(function)
-    return np.asarray(value.imag / COMPLEX_STEP)
-
-
-def _real_directional(function: Function) -> Array:
-    """Return df/ds at s = 0 by differences of order four."""
-    h = 1e-3
+def _along(function: Function, speed: float) -> Array:
+    """Return df/ds at s = 0 by differences of order four; what f depends on moves with a speed."""
+    h = 1e-3 / speed
     near, far = ([np.atleast_1d(np.asarray(function(sign * k * h), float)) for sign in (1, -1)] for k in (1, 2))
     return np.asarray((8.0 * (near[0] - near[1]) - (far[0] - far[1])) / (12.0 * h))
 
@@ -197,17 +190,16 @@ def derivative(function: Function, x: Array) -> Array:
         if value is None:
             return real_derivative(function, x)
         columns.append(value.imag / COMPLEX_STEP)
-    weights = 1.0 + 0.37 * np.arange(x.size)
     found = np.column_stack(columns)
-    return found if _agrees(found @ weights, function, x, weights) else real_derivative(function, x)
+    return found if _agrees(found, function, x) else real_derivative(function, x)
 
 
-def _agrees(slope: Array, function: Function, x: Any, direction: Any) -> bool:
-    """Return whether a derivative along a direction is that of real numbers: abs(), for one, drops imaginary parts."""
-    h = REAL_STEP
-    ahead, behind = (np.atleast_1d(np.asarray(function(x + sign * h * direction), float)) for sign in (1.0, -1.0))
-    size = np.abs(ahead).max(initial=0.0) + np.abs(slope).max(initial=0.0)
-    return bool(np.all(np.abs((ahead - behind) / (2.0 * h) - slope) <= 1e-5 * max(size, 1e-300)))
+def _agrees(found: Array, function: Function, x: Array) -> bool:
+    """Return whether a Jacobian is that of real numbers, tried along one direction: abs(), for one, drops imaginary parts."""
+    direction = 1.0 + 0.37 * np.arange(x.size)
+    ahead, behind = (np.atleast_1d(np.asarray(function(x + sign * REAL_STEP * direction), float)) for sign in (1.0, -1.0))
+    size = np.abs(ahead) + np.abs(found) @ direction
+    return bool(np.all(np.abs((ahead - behind) / (2.0 * REAL_STEP) - found @ direction) <= 1e-5 * size))
 
 
 def real_derivative(function: Function, x: Array) -> Array:
