@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from dalembert.analysis.uniqueness import unique_rows
+from dalembert.analysis.uniqueness import uniqueness_along
 from dalembert.integrators.common import Samples
 from dalembert.integrators.observe import Observations
 from dalembert.kernel.vec3 import Array
@@ -113,19 +113,17 @@ def _joints(system: System, times: Array, samples: Samples, observed: Observatio
     joint_axis = ("time", "joint", "axis")
     records = [*system.layout.observers.values()]
     angles = [name for _, name in system.layout.observers]
+    unique = uniqueness_along(system, times, samples.q)
+    when = {"meaning": "whether it is unique, at nine times of the run"}
     return {
         "joint_force": (joint_axis, observed.force, {"units": "N"} | of_joint),
         "joint_torque": (joint_axis, observed.torque, {"units": "N m"} | of_joint),
-        "joint_unique": ("joint", _unique(system, times, samples), {"meaning": "whether the reaction is unique (last time)"}),
+        "joint_unique": ("joint", unique.joint, when),
+        "force_unique": (("joint", "axis"), unique.force, when),
+        "torque_unique": (("joint", "axis"), unique.torque, when),
         "joint_coordinate": (("time", "coordinate"), observed.coordinates[:, records], {"units": "rad (angle), m (distance)"}),
         "coordinate_unit": ("coordinate", np.array(["rad" if name == "angle" else "m" for name in angles], dtype=str)),
     }
-
-
-def _unique(system: System, times: Array, samples: Samples) -> Array:
-    """Return for each joint whether its reaction is unique at the last time."""
-    unique = unique_rows(system, times[-1], samples.q[-1]) if times.size else np.ones(system.n_constraints, bool)
-    return np.array([bool(np.all(unique[system.layout.joint_rows[joint]])) for joint in system.layout.joint_frames], dtype=bool)
 
 
 def _energies(observed: Observations) -> dict[str, Any]:

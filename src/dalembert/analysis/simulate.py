@@ -157,7 +157,8 @@ class Simulation:
         if new.start == new.stop:
             return self._before
         joined = xr.concat([self._before, run], dim="time", data_vars="minimal", coords="minimal", compat="override")
-        return Run.of(joined.assign(joint_unique=run.joint_unique).assign_attrs(run.attrs))
+        flags = {name: self._before[name] & run[name] for name in ("joint_unique", "force_unique", "torque_unique")}
+        return Run.of(joined.assign(flags).assign_attrs(run.attrs))
 
     def checkpoint(self) -> dict[str, Array]:
         """Return all that another process needs to go on, beside the run so far."""

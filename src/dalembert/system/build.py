@@ -68,6 +68,8 @@ class _Builder:
         self.law_names: list[str] = []
         self.rows: list[str] = []
         self.joint_rows: dict[str, list[int]] = {}
+        self.motion_rows: dict[str, int] = {}
+        self.plane_rows: list[int] = []
         self.term_row: list[int] = []
         self.term_bodies: list[tuple[int, int]] = []
         self.observers: dict[tuple[str, str], int] = {}
@@ -149,6 +151,7 @@ class _Builder:
             raise ModelError(motion.element, problem, "drive a revolute joint before or behind it")
         active = [label in joint.active_rows or label in motions for label in ROWS]
         row = [self._new_row(joint.name, label) if on else -1 for label, on in zip(ROWS, active, strict=True)]
+        self.motion_rows |= {m.name: row[ROWS.index(x)] for x, m in motions.items() if x not in joint.active_rows}
         self.locks.append({
             "element": joint.name,
             **ends,
@@ -364,6 +367,8 @@ class _Builder:
             bodies=tuple(self.model.bodies),
             rows=tuple(self.rows),
             joint_rows={name: np.array(rows, dtype=np.intp) for name, rows in self.joint_rows.items()},
+            motion_rows=self.motion_rows,
+            plane_rows=np.array(self.plane_rows, dtype=np.intp),
             joint_bodies={j.name: (self.index[j.driven], self.index[j.main]) for j in self.model.joints.values()},
             term_row=np.array(self.term_row, dtype=np.intp),
             term_bodies=np.array(self.term_bodies, dtype=np.intp).reshape(-1, 2),

@@ -36,6 +36,10 @@ class Layout:
         Name of each constraint row: ``"hinge.x"``.
     joint_rows : dict
         Rows of each joint and coupling.
+    motion_rows : dict
+        For each motion that drives a coordinate which its joint leaves free: the row.
+    plane_rows : array of int
+        Rows that keep the bodies of a planar model in their planes.
     term_row, term_bodies : array of int
         Constraint row of each term of the Jacobian, and its two bodies (B1, B2); the ground comes after the last body.
     constraint_elements, force_elements : tuple of str
@@ -53,6 +57,8 @@ class Layout:
     bodies: tuple[str, ...]
     rows: tuple[str, ...]
     joint_rows: dict[str, Indices]
+    motion_rows: dict[str, int]
+    plane_rows: Indices
     joint_bodies: dict[str, tuple[int, int]]
     term_row: Indices
     term_bodies: Indices
