@@ -230,7 +230,11 @@ def _variables(system: System, flags: Uniqueness, unique: dict[str, bool], value
         "element_unique": ("element", np.array(list(unique.values()), dtype=bool)),
         "multipliers": ("row", values["lam"], {"units": "N or N m"}),
         "row_unique": ("row", flags.row),
-        "mismatch": ("level", values["mismatch"], {"meaning": "what redundant rows leave open: m or sine of half an angle ..."}),
+        "mismatch": (
+            "level",
+            values["mismatch"],
+            {"meaning": "what redundant rows leave open: m or sine of half an angle ..."},
+        ),
     }
 
 

@@ -76,8 +76,8 @@ def uniqueness(system: System, t: float, q: Array, found: Dependencies | None = 
 
 def uniqueness_along(system: System, times: Array, positions: Array, most: int = 9) -> Uniqueness:
     """Return what is unique at all of some positions of a motion, `most` of them spread evenly."""
-    rows = np.unique(np.linspace(0, len(times) - 1, most).round().astype(int)) if len(times) else []
-    at_each = [uniqueness(system, float(times[k]), positions[k]) for k in rows]
+    picked = np.unique(np.linspace(0, len(times) - 1, most).round().astype(int)).tolist() if len(times) else []
+    at_each = [uniqueness(system, float(times[k]), positions[k]) for k in picked]
     if not at_each:
         joints = len(system.layout.joint_frames)
         return Uniqueness(np.ones(system.n_constraints, bool), np.ones((joints, 3), bool), np.ones((joints, 3), bool))

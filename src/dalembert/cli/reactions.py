@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 Option = typer.Option
 
+COUNTS = (
+    "constraints", "rank", "degree_of_redundancy", "degrees_of_freedom", "rank_holonomic", "rank_nonholonomic",
+    "smallest_singular_value", "largest_zero_singular_value", "close",
+)  # fmt: skip
+
 
 def reactions(
     model: ModelPath,
@@ -36,9 +41,7 @@ def figures_of(found: Reactions) -> dict[str, Any]:
     """Return what the command tells; components that are not unique are null."""
     import numpy as np
 
-    names = ("constraints", "rank", "degree_of_redundancy", "degrees_of_freedom", "rank_holonomic", "rank_nonholonomic")
-    names += ("smallest_singular_value", "largest_zero_singular_value", "close")
-    counts = {name: found.attrs[name] for name in names}
+    counts = {name: found.attrs[name] for name in COUNTS}
     joints = {
         str(joint): {
             "unique": bool(one.joint_unique),
@@ -47,7 +50,9 @@ def figures_of(found: Reactions) -> dict[str, Any]:
         }
         for joint, one in ((joint, found.sel(joint=joint)) for joint in found.joint.values)
     }
-    others = {name: {"unique": flag, "force": None, "torque": None} for name, flag in found.unique.items() if name not in joints}
+    others = {
+        name: {"unique": flag, "force": None, "torque": None} for name, flag in found.unique.items() if name not in joints
+    }
     mismatch = dict(zip(found.level.values.tolist(), found.mismatch.values.tolist(), strict=True))
     lists = {name: getattr(found, name) for name in ("dependencies", "releases", "advice", "compliant")}
     return counts | {"joints": joints | others, "mismatch": mismatch} | lists
@@ -78,5 +83,7 @@ def _line(found: Reactions, joint: str) -> tuple[str, ...]:
     values = [*one.joint_force.values, *one.joint_torque.values]
     flags = [*one.force_unique.values, *one.torque_unique.values]
     size = 1e-10 * max((abs(value) for value in found.joint_force.values.ravel()), default=0.0)
-    shown = ("?" if not flag else f"{value if abs(value) > size else 0.0:.4g}" for value, flag in zip(values, flags, strict=True))
+    shown = (
+        "?" if not flag else f"{value if abs(value) > size else 0.0:.4g}" for value, flag in zip(values, flags, strict=True)
+    )
     return joint, "yes" if bool(one.joint_unique) else "no", *shown

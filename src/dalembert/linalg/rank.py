@@ -62,7 +62,7 @@ class Group(NamedTuple):
     @property
     def complete(self) -> bool:
         """Whether `null` is a basis."""
-        return self.null.shape[1] == self.degree
+        return bool(self.null.shape[1] == self.degree)
 
 
 class Dependencies(NamedTuple):
@@ -102,7 +102,7 @@ class Dependencies(NamedTuple):
         return self.smallest < CLOSE_ABOVE or self.largest_zero > CLOSE_BELOW
 
     def sample(self, count: int = _VECTORS) -> Array:
-        """Return null vectors of A^T, multipliers that do nothing: a basis if that is not larger than `count`, or random ones."""
+        """Return null vectors of A^T, multipliers that do nothing: a basis if it is not larger than `count`, or random ones."""
         width = sum(group.null.shape[1] for group in self.groups)
         out = np.zeros((self.row_scale.size, min(width, count)))
         random, first = np.random.default_rng(0), 0
