@@ -9,6 +9,7 @@ from types import ModuleType
 
 PAPERS = {
     "peng2024": "Peng, Tasora, Fusai, Mangoni: tangent stiffness of holonomic constraints",
+    "wojtyra2013": "Wojtyra, Fraczek: solvability of reactions with redundant nonholonomic constraints",
 }
 
 
