@@ -60,6 +60,7 @@ __all__ = [
     "Polynomial",
     "Ramp",
     "Reaction",
+    "Reactions",
     "Run",
     "Simulation",
     "SmoothStep",
@@ -87,6 +88,7 @@ __all__ = [
     "load_run",
     "model_schema",
     "modes",
+    "reactions",
     "redrawn",
     "save_model",
     "save_run",
@@ -101,6 +103,7 @@ if TYPE_CHECKING:
     from dalembert.analysis.frequency_response import frequency_response
     from dalembert.analysis.linearize import linearize
     from dalembert.analysis.modes import modes
+    from dalembert.analysis.reactions import Reactions, reactions
     from dalembert.analysis.results import Run
     from dalembert.analysis.simulate import Simulation, simulate
     from dalembert.integrators.implicit import generalized_alpha, hht_alpha
@@ -112,6 +115,7 @@ if TYPE_CHECKING:
 _LATE = {
     "ConstrainedOde": "dalembert.integrators.ode",
     "Mechanics": "dalembert.lagrange.mechanics",
+    "Reactions": "dalembert.analysis.reactions",
     "Run": "dalembert.analysis.results",
     "Simulation": "dalembert.analysis.simulate",
     "EquilibriumError": "dalembert.analysis.equilibrium",
@@ -121,6 +125,7 @@ _LATE = {
     "frequency_response": "dalembert.analysis.frequency_response",
     "linearize": "dalembert.analysis.linearize",
     "modes": "dalembert.analysis.modes",
+    "reactions": "dalembert.analysis.reactions",
     "generalized_alpha": "dalembert.integrators.implicit",
     "hht_alpha": "dalembert.integrators.implicit",
     "load_model": "dalembert.io",

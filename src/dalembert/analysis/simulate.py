@@ -154,8 +154,8 @@ class Simulation:
         if self._skipped == self.filled:
             return self._before
         joined = xr.concat([self._before, run], dim="time", data_vars="minimal", coords="minimal", compat="override")
-        last = {name: variable for name, variable in run.data_vars.items() if "time" not in variable.dims}
-        return Run.of(joined.assign(last).assign_attrs(run.attrs))
+        flags = {name: self._before[name] & run[name] for name in run.data_vars if str(name).endswith("_unique")}
+        return Run.of(joined.assign(flags).assign_attrs(run.attrs))
 
     def _new_part(self, new: slice) -> Run:
         """Return some rows of the samples, and what follows from them."""

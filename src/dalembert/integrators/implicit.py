@@ -12,7 +12,8 @@ gamma' = h gamma c:
     [ M + gamma' D + beta' K   A^T ] [ delta v'     ]   [ f - A^T lambda - M v' ]
     [ A                         0  ] [ delta lambda ] = [ -phi / beta'          ]
 
-so that scaling and conditioning do not depend on the step. The factors are kept as long as the iteration contracts well. D and
+so that scaling and conditioning do not depend on the step. Rows that restrict velocities only, psi(q, v) = 0, have the right
+side -psi / gamma' instead. The factors are kept as long as the iteration contracts well. D and
 K hold the tangents of forces and K_c; without stiff forces the iteration converges without them, and they are left out.
 
 Redundant rows cannot meet the rounding of phi, which divided by beta' and by the mu that regularises the matrix would stray
@@ -40,7 +41,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from dalembert.elements import coordinate, distance, lock, perpendicular
+from dalembert.elements import coordinate, distance, lock, nonholonomic, perpendicular
 from dalembert.errors import ModelError
 from dalembert.formulations.saddle import SaddleFormulation
 from dalembert.integrators.common import CHUNK_STEPS, IntegrationError, Samples, take_arrays
@@ -259,6 +260,11 @@ def subtract_all_reactions(problem: Problem, work: Work, lam: Array) -> None:
         if tables.coordinates[k].row >= 0:
             coordinate.jacobian(tables.coordinates[k], poses, work.J)
             _subtract_term(problem, work, tables.coordinates[k].term, lam)
+    for k in range(tables.contacts.shape[0]):
+        nonholonomic.jacobian(tables.contacts[k], poses, work.J)
+        for i in range(3):
+            if tables.contacts[k].term[i] >= 0:
+                _subtract_term(problem, work, tables.contacts[k].term[i], lam)
 
 
 @inner_inlined
@@ -280,15 +286,19 @@ def _set_trial(work: Work, track: Track, c: Coefficients, h: float) -> None:
 
 
 @inner_inlined
-def _residual(problem: Problem, work: Work, track: Track, inverse: float) -> None:
-    """Write f - A^T lambda - M v' to ``work.f`` and -phi/beta' to ``work.phi``, at the trial."""
+def _residual(problem: Problem, work: Work, track: Track, stiff: float, damp: float) -> None:
+    """Write f - A^T lambda - M v' to ``work.f``, -phi/beta' and -psi/gamma' to ``work.phi``, at the trial."""
     tail = track.q1[7 * problem.tables.bodies.shape[0] :]
     assembly.force(problem.tables, work.now, tail, work.f)
     subtract_all_reactions(problem, work, track.lam1)
     subtract_inertia(problem.tables, track.vd1, work.f)
     assembly.constraint(problem.tables, work.now, tail, work.phi)
     for k in range(work.phi.size):
-        work.phi[k] *= -inverse
+        work.phi[k] /= -stiff
+    if problem.velocity_rows.size > 0:
+        assembly.velocity_residual(problem.tables, work.now, work.b1)
+        for k in problem.velocity_rows:
+            work.phi[k] = -work.b1[k] / damp
 
 
 @inner
@@ -341,7 +351,7 @@ def _newton(
     if track.counts[5] > 0.0 and _renew(problem, work, iteration, track, stiff, damp) >= 0:
         return NO_FACTORS, 0
     for k in range(1, 11):
-        _residual(problem, work, track, 1.0 / stiff)
+        _residual(problem, work, track, stiff, damp)
         _correct(problem, work, iteration, track)
         change = 0.0
         for i in range(n):
@@ -712,7 +722,7 @@ def _make_iteration(system: System, problem: Problem, work: Work, tangents: bool
 def _pairs(system: System) -> tuple[Indices, int]:
     """Return the two bodies of each tangent block, those of forces last, and the number of these."""
     t = system.tables
-    joints, forces = (t.locks, t.perpendiculars, t.distances, t.coordinates), (t.springs, t.joint_forces, t.bushings, t.loads)
+    joints, forces = assembly.constraint_tables(t), (t.springs, t.joint_forces, t.bushings, t.loads)
     pairs = [np.column_stack([table.body_1, table.body_2]) for table in (*joints, *forces)]
     return np.concatenate(pairs).astype(np.intp), sum(table.size for table in forces)
 

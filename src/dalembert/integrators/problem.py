@@ -58,6 +58,8 @@ class Problem(NamedTuple):
         Column of each number of a term; the six numbers of the ground come after the last body.
     regularisation : float
         Of the saddle system.
+    velocity_rows : array of int
+        Rows that restrict velocities only: they have no part in corrections of positions.
     """
 
     tables: Tables
@@ -68,6 +70,7 @@ class Problem(NamedTuple):
     term_row: Indices
     columns: Indices
     regularisation: float
+    velocity_rows: Indices
 
 
 class Work(NamedTuple):
@@ -128,6 +131,7 @@ def make_problem(system: System, *, length: float = 1.0) -> Problem:
         term_row=system.layout.term_row,
         columns=columns.astype(np.intp),
         regularisation=STRONG_REGULARISATION if massless else REGULARISATION,
+        velocity_rows=np.flatnonzero(~system.holonomic).astype(np.intp),
     )
 
 
@@ -173,6 +177,19 @@ def jacobian_values(problem: Problem, work: Work) -> None:
 
 
 @inner
+def position_values(problem: Problem, work: Work) -> None:
+    """Compute the entries of A at the positions looked at, zero in the rows that restrict velocities only."""
+    jacobian_values(problem, work)
+    if problem.velocity_rows.size > 0:
+        for k in range(work.mu.size):
+            work.mu[k] = 1.0
+        for k in problem.velocity_rows:
+            work.mu[k] = 0.0
+        for e in range(problem.entry.size):
+            work.a_values[e] *= work.mu[problem.term_row[problem.entry[e] // 12]]
+
+
+@inner
 def linearise(problem: Problem, work: Work) -> int:
     """Set up and factorise the saddle system with W = M at the positions looked at; -1 if all is well."""
     jacobian_values(problem, work)
@@ -182,8 +199,8 @@ def linearise(problem: Problem, work: Work) -> int:
 
 @inner
 def linearise_metric(problem: Problem, work: Work) -> int:
-    """Set up and factorise the saddle system with W = I at the positions looked at; -1 if all is well."""
-    jacobian_values(problem, work)
+    """Set up and factorise the saddle system of positions with W = I at those looked at; -1 if all is well."""
+    position_values(problem, work)
     set_values(problem.plan, work.metric, problem.weight, work.a_values)
     return factorize(problem.plan, work.metric, problem.regularisation)
 

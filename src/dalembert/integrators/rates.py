@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dalembert.integrators.problem import Problem, Work, jacobian_times, jacobian_values
+from dalembert.integrators.problem import Problem, Work, jacobian_times, jacobian_values, position_values
 from dalembert.kernel.compile import inner
 from dalembert.kernel.vec3 import Array, copy, load, mul, store
 from dalembert.linalg.pattern import Indices
@@ -201,7 +201,7 @@ def project_position(problem: Problem, work: Work, method: Method, q: Array, cou
         if error <= method.tolerance or not error < math.inf or (error <= allowed and error > 0.1 * before):
             return error
         if error > 0.1 * before:
-            jacobian_values(problem, work)
+            position_values(problem, work)
             if not weighted(problem, work, method.identity, counts):
                 return math.inf
         before = error
@@ -295,8 +295,8 @@ def evaluate(problem: Problem, work: Work, method: Method, point: Point, counts:
     identity = method.identity and wanted[VELOCITIES] != 0
     assembly.set_time(tables, point.at[TIME], now)
     if wanted[POSITIONS] != 0:
-        if wanted[FACTORS] != 0:
-            jacobian_values(problem, work)
+        if wanted[FACTORS] != 0 or problem.velocity_rows.size > 0:
+            position_values(problem, work)
             weighted(problem, work, identity, counts)
         error = project_position(problem, work, method, point.q, counts)
         point.at[VALUE] = error

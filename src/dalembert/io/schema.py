@@ -27,6 +27,7 @@ from dalembert.elements.law import Constant, Expression, Harmonic, Law, Polynomi
 from dalembert.elements.load import Load
 from dalembert.elements.lock import ROWS
 from dalembert.elements.motion import Motion
+from dalembert.elements.nonholonomic import ROWS as CONTACT_ROWS
 from dalembert.elements.spring import SpringDamper
 
 LAWS: dict[str, type[Law]] = {
@@ -93,6 +94,8 @@ def _shape(value: Any) -> str:
     match value:
         case str():
             return "name"
+        case bool():
+            return "switch"
         case Mapping():
             return "law"
         case [list(), *_]:
@@ -108,6 +111,7 @@ Inertia = _by_shape(
     vector=_several(Number, 3, 6),
     matrix=_several(Vector, 3),
 )
+Plane = _by_shape(switch=bool, vector=Vector)
 Six = _by_shape(vector=_numbers(6), matrix=_several(_numbers(6), 6))
 
 _SHAPES: dict[str, Any] = {
@@ -245,7 +249,7 @@ FORCE_ENTRIES = {kind: entry(force, kind, **_FORCE_SHAPES.get(kind, {})) for kin
 
 BodyEntry = entry(Body, inertia=Inertia)
 FrameEntry = entry(Frame)
-JointEntry = entry(Joint, type=_literal[(*JOINT_TYPES, *ALIASES)], rows=_list[_literal[tuple(ROWS)]])
+JointEntry = entry(Joint, type=_literal[(*JOINT_TYPES, *ALIASES)], rows=_list[_literal[(*ROWS, *CONTACT_ROWS)]])
 MotionEntry = entry(Motion, coordinate=_AnyCoordinate)
 TermEntry = entry(Term, coordinate=_Coordinate)
 
@@ -289,6 +293,8 @@ ModelFile = create_model(
     dalembert=(Literal[1], Field(description="Version of the format.")),
     name=(str, Field(default="model", description="Name of the model.")),
     gravity=(Vector, Field(default=[0.0, 0.0, 0.0], description="Acceleration of gravity [m/s2].")),
+    planar=(Plane, Field(default=False, description="All bodies move in the x y plane, or in the one with this normal.")),
+    tolerance=(Number, Field(default=0.0, description="How far joints may stay open that contradict each other [m].")),
     points=_section(Vector, "Named places [m], for `at` of joints, frames and forces."),
     frames=_section(FrameEntry, "Frames that are fixed in a body."),
     bodies=_section(BodyEntry, "Rigid bodies."),

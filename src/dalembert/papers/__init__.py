@@ -11,6 +11,7 @@ PAPERS = {
     "peng2024": "Peng, Tasora, Fusai, Mangoni: tangent stiffness of holonomic constraints",
     "masarati2011": "Masarati: constraints on purely differential dynamics",
     "udwadia2010": "Udwadia, Schutte: singular mass matrices, constraint forces that do work",
+    "wojtyra2013": "Wojtyra, Fraczek: solvability of reactions with redundant nonholonomic constraints",
 }
 
 

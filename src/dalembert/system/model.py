@@ -38,6 +38,11 @@ class Model:
     name : str
     gravity : array_like
         [m/s2]; default: none.
+    planar : bool or array_like
+        Whether all bodies move in the x y plane, or in the one with this normal. Joints then keep the rows that matter in the
+        plane, so that planar mechanisms are not redundant by accident.
+    tolerance : float
+        How far joints may stay open where redundant constraints contradict each other [m], [sine of half an angle].
 
     Examples
     --------
@@ -52,9 +57,18 @@ class Model:
 
     ground = GROUND
 
-    def __init__(self, name: str = "model", *, gravity: ArrayLike = (0.0, 0.0, 0.0)) -> None:
+    def __init__(
+        self,
+        name: str = "model",
+        *,
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
+        planar: bool | ArrayLike = False,
+        tolerance: float = 0.0,
+    ) -> None:
         self.name = name
         self.gravity: Array = checks.vector(f"model {name!r}", "gravity", gravity)
+        self.plane: Array | None = checks.plane(f"model {name!r}", planar)
+        self.tolerance: float = checks.number(f"model {name!r}", "tolerance", tolerance, minimum=0.0)
         self.bodies: dict[str, Body] = {}
         self.points: dict[str, Array] = {}
         self.frames: dict[str, Frame] = {}

@@ -36,6 +36,10 @@ class Layout:
         Name of each constraint row: ``"hinge.x"``.
     joint_rows : dict
         Rows of each joint and coupling.
+    motion_rows : dict
+        For each motion that drives a coordinate which its joint leaves free: the row.
+    plane_rows : array of int
+        Rows that keep the bodies of a planar model in their planes.
     term_row, term_bodies : array of int
         Constraint row of each term of the Jacobian, and its two bodies (B1, B2); the ground comes after the last body.
     constraint_elements, force_elements : tuple of str
@@ -53,6 +57,8 @@ class Layout:
     bodies: tuple[str, ...]
     rows: tuple[str, ...]
     joint_rows: dict[str, Indices]
+    motion_rows: dict[str, int]
+    plane_rows: Indices
     joint_bodies: dict[str, tuple[int, int]]
     term_row: Indices
     term_bodies: Indices
@@ -122,6 +128,8 @@ class System:
     layout : Layout
     design : State
         The design position with the velocities of the bodies, not yet assembled.
+    tolerance : float
+        How far rows may stay open where they contradict each other [m], [sine of half an angle].
 
     Examples
     --------
@@ -137,11 +145,12 @@ class System:
     [0.0, 0.0, -147.15, 0.0, 0.0, 0.0]
     """
 
-    def __init__(self, name: str, tables: Tables, layout: Layout, design: State) -> None:
+    def __init__(self, name: str, tables: Tables, layout: Layout, design: State, *, tolerance: float = 0.0) -> None:
         self.name = name
         self.tables = tables
         self.layout = layout
         self.design = design
+        self.tolerance = tolerance
         self.n_bodies = len(layout.bodies)
         self.n_positions = design.q.size
         self.n_velocities = 6 * self.n_bodies
@@ -149,11 +158,13 @@ class System:
         self._now = assembly.new_now(tables)
         self._body_columns = _columns_of_bodies(self.n_bodies)
         self.joint_of_term = self._joints_of_terms()
+        self._n_constraint_blocks = sum(table.size for table in assembly.constraint_tables(tables))
         self.reaction_places = self._places_of_reactions()
         self._mass = self._constant_mass()
-        constraints = (tables.locks, tables.perpendiculars, tables.distances, tables.coordinates)
-        self._n_constraint_blocks = sum(table.size for table in constraints)
         self._n_user_entries = sum(36 * int(user.count) ** 2 for user in tables.user_forces)
+        self._velocity_rows = tables.contacts.row[:, 1:].reshape(-1)
+        self._holonomic = np.ones(self.n_constraints, dtype=bool)
+        self._holonomic[self._velocity_rows[self._velocity_rows >= 0]] = False
         self._jacobian_pattern = self._pattern_of_jacobian()
         self._tangent_pattern = self._pattern_of_tangents()
         self._damping_pattern = self._pattern_of_damping()
@@ -163,8 +174,8 @@ class System:
 
     @property
     def holonomic(self) -> NDArray[np.bool_]:
-        """Which rows of A come from a phi(t, q) = 0: all of them."""
-        return np.ones(self.n_constraints, dtype=bool)
+        """Which rows of A come from a phi(t, q) = 0: all but those of contacts that roll or do not slip sideways."""
+        return self._holonomic
 
     @property
     def rotational(self) -> NDArray[np.bool_]:
@@ -228,8 +239,14 @@ class System:
         return np.asarray(self.jacobian(t, q) @ v - self.velocity_right_side(t, q))
 
     def velocity_stiffness(self, t: float, q: Array, v: Array) -> csc_array:
-        """Return d(A v - b')/dd of the rows that restrict velocities only: there are none."""
-        return csc_array((self.n_constraints, self.n_velocities))
+        """Return d(A v - b')/dd of the rows that restrict velocities only."""
+        contacts = self.tables.contacts
+        B = np.zeros((contacts.size, 2, 12))
+        assembly.velocity_tangents(self.tables, self._at(t, q, v), B)
+        kept = self._velocity_rows >= 0
+        columns = np.repeat(self._columns_of_pairs(contacts), 2, axis=0)[kept]
+        rows = np.repeat(self._velocity_rows[kept], 12)
+        return Pattern(rows, columns.ravel(), (self.n_constraints, self.n_velocities)).matrix(B.reshape(-1, 12)[kept].ravel())
 
     def velocity_right_side(self, t: float, q: Array) -> Array:
         """Return b' of A v = b'."""
@@ -319,7 +336,7 @@ class System:
         n, lam = self.reaction_places.size, np.ascontiguousarray(multipliers, float)
         force, torque, J = np.empty((n, 3)), np.empty((n, 3)), self.jacobian_terms(t, q)
         places, poses = self.reaction_places, self._now.poses
-        assembly.reactions(places, self.joint_of_term, self.layout.term_row, poses, J, lam, force, torque)
+        assembly.reactions(self.tables, places, self.joint_of_term, self.layout.term_row, poses, J, lam, force, torque)
         return force, torque
 
     def load_force(self, name: str, t: float, q: Array) -> Array:
@@ -362,7 +379,7 @@ class System:
         assembly.constraint_tangents(self.tables, self._at(t, q, v), np.asarray(multipliers, float), blocks[:n])
         entries = self._force_tangents(t, q, v)[0]
         blocks[n:] = entries[: 144 * m].reshape(m, 12, 12)
-        families = [self.tables.locks, self.tables.perpendiculars, self.tables.distances, self.tables.coordinates]
+        families = assembly.constraint_tables(self.tables)
         groups = [*(self._columns_of_pairs(table) for table in families), *self._columns_of_forces()]
         columns = [one for group in groups for one in group]
         names = [*self.layout.constraint_elements, *self.layout.force_elements]
@@ -414,9 +431,12 @@ class System:
     def _places_of_reactions(self) -> Any:
         """Return where the wrench of each joint is shown."""
         places = np.zeros(len(self.layout.joint_frames), assembly.REACTION).view(np.recarray)
+        names = self.layout.constraint_elements[self._n_constraint_blocks - self.tables.contacts.size :]
+        contacts = {name: k for k, name in enumerate(names)}
         for place, (joint, (position, orientation)) in zip(places, self.layout.joint_frames.items(), strict=True):
             place.body_1, place.body_2 = self.layout.joint_bodies[joint]
             place.point_2, place.rotation_2 = position, np.ravel(orientation)
+            place.contact = contacts.get(joint, -1)
         return places
 
     def _constant_mass(self) -> csc_array:
@@ -432,9 +452,7 @@ class System:
         return Pattern(rows, columns, (self.n_constraints, self.n_velocities))
 
     def _pattern_of_tangents(self) -> Pattern:
-        tables = self.tables
-        families = [tables.locks, tables.perpendiculars, tables.distances, tables.coordinates]
-        of_constraints = [self._columns_of_pairs(table) for table in families]
+        of_constraints = [self._columns_of_pairs(table) for table in assembly.constraint_tables(self.tables)]
         return self._square_pattern([*of_constraints, *self._columns_of_forces()])
 
     def _pattern_of_damping(self) -> Pattern:

@@ -93,7 +93,7 @@ def _draw_energies(ax: Axes, run: Run) -> None:
 
 def _draw_forces(ax: Axes, run: Run, joints: list[Any]) -> None:
     for joint in joints:
-        unique = bool(run.joint_unique.sel(joint=joint))
+        unique = bool(run.force_unique.sel(joint=joint).all())
         size = np.linalg.norm(run.joint_force.sel(joint=joint).values, axis=-1)
         ax.plot(run.time, size, "-" if unique else "--", label=str(joint) if unique else f"{joint} (not unique)")
     finish(ax, "joint force [N]")
