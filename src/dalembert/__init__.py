@@ -17,6 +17,7 @@ from dalembert.elements.body import Body
 from dalembert.elements.bushing import Bushing
 from dalembert.elements.coupling import Coupling, Term
 from dalembert.elements.frame import Frame
+from dalembert.elements.friction import Friction
 from dalembert.elements.joint import Joint
 from dalembert.elements.joint_force import JointLoad, TorsionSpring
 from dalembert.elements.law import Constant, Expression, Function, Harmonic, Law, Polynomial, Ramp, SmoothStep, Speed, Spline
@@ -46,6 +47,7 @@ __all__ = [
     "EquilibriumError",
     "Expression",
     "Frame",
+    "Friction",
     "Function",
     "Harmonic",
     "Joint",

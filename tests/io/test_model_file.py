@@ -105,6 +105,7 @@ def test_forces_survive(seed, law):
     model.load("weight", "two", force=rng.normal(size=3), law=LAWS[law]())
     model.joint_load("motor", "c", LAWS[law]())
     model.joint_load("constant", "c", 3, coordinate="distance")
+    model.friction("rust", "c", coefficient=rng.uniform(), radius=0.02, length=0.3, viscous=rng.uniform())
     assert_same_systems(assert_survives(model), model)
 
 

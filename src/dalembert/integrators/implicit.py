@@ -183,7 +183,7 @@ class Iteration(NamedTuple):
     kept : array of int
         Which numbers of K (and D), one after the other, do not belong to the ground.
     n_forces : int
-        How many of the pairs are those of forces; they come last.
+        How many of the pairs are those of forces; they come after those of joints, and before those of frictions.
     user : array
         Room for the tangents of user forces, which stay out of the matrix.
     """
@@ -290,6 +290,9 @@ def _residual(problem: Problem, work: Work, track: Track, stiff: float, damp: fl
     """Write f - A^T lambda - M v' to ``work.f``, -phi/beta' and -psi/gamma' to ``work.phi``, at the trial."""
     tail = track.q1[7 * problem.tables.bodies.shape[0] :]
     assembly.force(problem.tables, work.now, tail, work.f)
+    if problem.tables.frictions.shape[0] > 0:
+        assembly.jacobian(problem.tables, work.now, work.J)
+        assembly.add_friction(problem.tables, work.now, work.J, problem.term_row, track.lam1, work.f)
     subtract_all_reactions(problem, work, track.lam1)
     subtract_inertia(problem.tables, track.vd1, work.f)
     assembly.constraint(problem.tables, work.now, tail, work.phi)
@@ -325,9 +328,12 @@ def _renew(problem: Problem, work: Work, iteration: Iteration, track: Track, sti
         iteration.entries[e] = problem.mass[e]
     if iteration.K.shape[0] > 0:
         tail = track.q1[7 * problem.tables.bodies.shape[0] :]
-        joints = iteration.K.shape[0] - iteration.n_forces
+        frictions = iteration.K.shape[0] - problem.tables.frictions.shape[0]
+        joints = frictions - iteration.n_forces
         assembly.constraint_tangents(problem.tables, work.now, track.lam1, iteration.K[:joints])
-        K_f, D_f = iteration.K[joints:], iteration.D[joints:]
+        K_f, D_f = iteration.K[joints:frictions], iteration.D[joints:frictions]
+        D_c = iteration.D[frictions:]
+        assembly.friction_damping(problem.tables, work.now, work.J, problem.term_row, track.lam1, D_c)
         assembly.force_tangents(problem.tables, work.now, tail, K_f, D_f, iteration.user, iteration.user)
         K, D = iteration.K.reshape(-1), iteration.D.reshape(-1)
         for e in range(iteration.kept.size):
@@ -604,7 +610,7 @@ class ImplicitIntegrator:
         self.closing = closing_projection
         self.problem = make_problem(system)
         self.work = make_work(system, self.problem)
-        tangents = assembly.n_force_blocks(system.tables) > 0 if tangents is None else tangents
+        tangents = assembly.n_force_blocks(system.tables) + system.tables.frictions.size > 0 if tangents is None else tangents
         self.iteration = _make_iteration(system, self.problem, self.work, tangents)
         first = 1e-4 if step is None else step
         if rtol + atol > 0.0:
@@ -720,10 +726,10 @@ def _make_iteration(system: System, problem: Problem, work: Work, tangents: bool
 
 
 def _pairs(system: System) -> tuple[Indices, int]:
-    """Return the two bodies of each tangent block, those of forces last, and the number of these."""
+    """Return the two bodies of each tangent block, joints, forces, frictions, and the number of forces."""
     t = system.tables
     joints, forces = assembly.constraint_tables(t), (t.springs, t.joint_forces, t.bushings, t.loads)
-    pairs = [np.column_stack([table.body_1, table.body_2]) for table in (*joints, *forces)]
+    pairs = [np.column_stack([table.body_1, table.body_2]) for table in (*joints, *forces, t.frictions)]
     return np.concatenate(pairs).astype(np.intp), sum(table.size for table in forces)
 
 

@@ -39,6 +39,9 @@ from dalembert.system import assembly
 from dalembert.system.assembly import Now, Tables
 from dalembert.system.system import System
 
+REPETITIONS, SETTLED = 200, 1e-12
+"""Of the solve for friction: the most, and the change of the multipliers, relative to the largest, that ends it."""
+
 
 class Problem(NamedTuple):
     """What a compiled loop needs to know of a system.
@@ -86,8 +89,8 @@ class Work(NamedTuple):
         Terms of the Jacobian.
     a_values : array
         Entries of A.
-    f : array, shape (6 bodies + 6,)
-        Forces; the last six act on the ground.
+    f, applied : array, shape (6 bodies + 6,)
+        Forces; the last six act on the ground. Those without friction in joints.
     phi, b1, b2, mu : array, shape (constraints,)
         Residual, right sides of velocities and accelerations, multipliers of projections.
     d, zero : array, shape (6 bodies,)
@@ -102,6 +105,7 @@ class Work(NamedTuple):
     J: Array
     a_values: Array
     f: Array
+    applied: Array
     phi: Array
     b1: Array
     b2: Array
@@ -145,6 +149,7 @@ def make_work(system: System, problem: Problem) -> Work:
         J=np.zeros((problem.term_row.size, 12)),
         a_values=np.zeros(problem.entry.size),
         f=np.zeros(n + 6),
+        applied=np.zeros(n + 6),
         phi=np.zeros(m),
         b1=np.zeros(m),
         b2=np.zeros(m),
@@ -243,8 +248,31 @@ def solve_accelerations(problem: Problem, work: Work, q: Array, a: Array, lam: A
     """Write v' and lambda at the state looked at, with the factors of `linearise`; return the relative residual."""
     assembly.force(problem.tables, work.now, q[7 * (a.size // 6) :], work.f)
     assembly.right_sides(problem.tables, work.now, work.b1, work.b2)
-    residual, _ = solve_refined(problem.plan, work.saddle, work.f[: a.size], work.b2, a, lam, 10, False)
-    return residual
+    return solve_forces(problem, work, a, lam, 10, False)
+
+
+@inner
+def solve_forces(problem: Problem, work: Work, a: Array, lam: Array, passes: int, warm: bool) -> float:
+    """Solve ``M v' + A^T lambda = f + C(lambda)``, ``A v' = b''`` for the f and b'' at hand; return the relative residual.
+
+    The friction C in joints is that of the last multipliers, until these stay (system/friction.py); infinite if they do not.
+    """
+    f = work.f[: a.size]
+    residual, _ = solve_refined(problem.plan, work.saddle, f, work.b2, a, lam, passes, warm)
+    if problem.tables.frictions.shape[0] == 0:
+        return residual
+    copy(work.applied, work.f)
+    for _ in range(REPETITIONS):
+        copy(work.f, work.applied)
+        assembly.add_friction(problem.tables, work.now, work.J, problem.term_row, lam, work.f)
+        copy(work.mu, lam)
+        residual, _ = solve_refined(problem.plan, work.saddle, f, work.b2, a, lam, passes, True)
+        change = size = 0.0
+        for k in range(lam.size):
+            change, size = max(change, abs(lam[k] - work.mu[k])), max(size, abs(lam[k]))
+        if change <= SETTLED * size:
+            return residual
+    return np.inf
 
 
 @inner

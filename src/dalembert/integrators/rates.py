@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dalembert.integrators.problem import Problem, Work, jacobian_times, jacobian_values, position_values
+from dalembert.integrators.problem import Problem, Work, jacobian_times, jacobian_values, position_values, solve_forces
 from dalembert.kernel.compile import inner
 from dalembert.kernel.vec3 import Array, copy, load, mul, store
 from dalembert.linalg.pattern import Indices
@@ -275,8 +275,7 @@ def solve_point(problem: Problem, work: Work, method: Method, point: Point) -> b
     """Write accelerations and multipliers with the factors at hand; False if they may not be believed."""
     careful = point.wanted[CAREFUL] != 0
     passes = 10 if careful else method.acceleration_passes
-    f = work.f[: point.v.size]
-    residual, _ = solve_refined(problem.plan, work.saddle, f, work.b2, point.a, point.lam, passes, not careful)
+    residual = solve_forces(problem, work, point.a, point.lam, passes, not careful)
     copy(point.rates[point.v.size :], point.a)
     point.at[VALUE] = residual
     if not residual <= ACCURATE:

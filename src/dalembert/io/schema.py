@@ -21,6 +21,7 @@ from dalembert.elements.body import Body
 from dalembert.elements.bushing import Bushing
 from dalembert.elements.coupling import Coupling, Term
 from dalembert.elements.frame import Frame
+from dalembert.elements.friction import Friction
 from dalembert.elements.joint import ALIASES, COORDINATE_ROWS, JOINT_TYPES, Joint
 from dalembert.elements.joint_force import JointLoad, TorsionSpring
 from dalembert.elements.law import Constant, Expression, Harmonic, Law, Polynomial, Ramp, SmoothStep, Speed, Spline
@@ -48,6 +49,7 @@ FORCES: dict[str, type] = {
     "bushing": Bushing,
     "load": Load,
     "joint_load": JointLoad,
+    "friction": Friction,
 }
 """The forces that a file may hold, by their type, which is also the method of `Model` that adds one."""
 

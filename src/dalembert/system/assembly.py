@@ -18,6 +18,7 @@ from dalembert.elements import (
     bushing,
     coordinate,
     distance,
+    friction,
     joint_force,
     load,
     lock,
@@ -53,6 +54,7 @@ class Tables(NamedTuple):
     bushings: Any
     loads: Any
     user_forces: Any
+    frictions: Any
     curves: Array
     members: Any
     laws: LawTables
@@ -223,6 +225,20 @@ def force_tangents(tables: Tables, now: Now, last: Array, K: Array, D: Array, K_
         load.tangents(tables.loads[k], poses, now.laws, K[n + k], D[n + k])
     for k in range(tables.user_forces.shape[0]):
         user_force.tangents(tables.user_forces[k], tables.members, poses, now.time[0], callbacks, exchange, K_user, D_user)
+
+
+@compiled
+def add_friction(tables: Tables, now: Now, J: Array, term_row: Indices, lam: Array, f: Array) -> None:
+    """Add the friction in joints to f, for given terms of the Jacobian and multipliers."""
+    for k in range(tables.frictions.shape[0]):
+        friction.add_force(tables.frictions[k], now.poses, J, term_row, lam, now.work, f)
+
+
+@compiled
+def friction_damping(tables: Tables, now: Now, J: Array, term_row: Indices, lam: Array, D: Array) -> None:
+    """Write D = -dC/dv at constant multipliers of every friction, 12x12 each."""
+    for k in range(tables.frictions.shape[0]):
+        friction.damping(tables.frictions[k], now.poses, J, term_row, lam, now.work, D[k])
 
 
 ENERGIES = ("kinetic", "gravity", "springs", "joint forces", "bushings", "loads")

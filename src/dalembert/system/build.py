@@ -18,6 +18,7 @@ from dalembert.elements.coordinate import ANGLE, COORDINATE, DISTANCE_ALONG_X
 from dalembert.elements.coupling import Coupling
 from dalembert.elements.distance import DISTANCE
 from dalembert.elements.frame import Frame
+from dalembert.elements.friction import FRICTION, Friction
 from dalembert.elements.joint import Joint, Place
 from dalembert.elements.joint_force import JOINT_FORCE, JointLoad, TorsionSpring
 from dalembert.elements.law import Constant, Law, law_tables
@@ -75,6 +76,7 @@ class _Builder:
         self.distances: list[dict[str, Any]] = []
         self.coordinates: list[dict[str, Any]] = []
         self.contacts: list[dict[str, Any]] = []
+        self.frictions: list[dict[str, Any]] = []
         self.forces = _Forces()
         self.laws: list[Law] = []
         self.law_names: list[str] = []
@@ -87,6 +89,7 @@ class _Builder:
         self.observers: dict[tuple[str, str], int] = {}
         self.force_coordinates: dict[str, tuple[str, str]] = {}
         self.joint_frames: dict[str, tuple[Array, Array]] = {}
+        self.slides: dict[str, dict[str, Any]] = {}
         self.n_angles = 0
         self.n_motions = 0
 
@@ -111,6 +114,7 @@ class _Builder:
             contacts=_table(CONTACT, self.contacts),
             gaps=np.zeros(len(self.rows)),
             **self.forces.tables(),
+            frictions=_table(FRICTION, []),
             laws=law_tables([]),
         )
         design = self._design(tables)
@@ -118,7 +122,8 @@ class _Builder:
         self._offsets_as_drawn(tables, drawn)
         for force in self.model.forces.values():
             self._add_force(force, drawn)
-        tables = tables._replace(**self.forces.tables(), laws=law_tables(self.laws, self.law_names))
+        frictions = _table(FRICTION, self.frictions)
+        tables = tables._replace(**self.forces.tables(), frictions=frictions, laws=law_tables(self.laws, self.law_names))
         return System(self.model.name, tables, self._layout(), design, tolerance=self.model.tolerance)
 
     # --- joints -------------------------------------------------------------------------------------------------------
@@ -128,6 +133,7 @@ class _Builder:
         if self.model.plane is not None:
             joint = drawn_in_plane(joint, self.model.plane)
         ends = self._ends(joint)
+        first_term = len(self.term_row)
         self.joint_frames[joint.name] = (ends["point_2"], np.reshape(to_matrix(load4(ends["quaternion_2"])), (3, 3)))
         self.joint_rows[joint.name] = []
         if joint.kind.rod:
@@ -146,6 +152,8 @@ class _Builder:
             if row >= 0:
                 self._add_term(joint.name, "distance", 1.0, row, joint.name)
                 self._add_term(joint.name, "angle", -joint.lead / (2.0 * np.pi), row, joint.name)
+        free = [0.0 if label in joint.active_rows else 1.0 for label in ROWS]
+        self.slides[joint.name] = {**ends, "free": free, "first_term": first_term, "last_term": len(self.term_row)}
 
     def _ends(self, joint: Joint | Bushing) -> dict[str, Any]:
         """Return bodies, points and frames of an element in its bodies; F1's quaternion is the one nearest to F2's."""
@@ -330,6 +338,8 @@ class _Builder:
                 })  # fmt: skip
             case Load():
                 self._add_load(force)
+            case Friction():
+                self._add_friction(force)
             case UserForce():
                 self._add_user_force(force)
 
@@ -380,6 +390,30 @@ class _Builder:
         record["follower"] = load.follower
         record["rotation"] = self._pose(load.body)[1].as_matrix().ravel()
         self.forces.loads.append(record)
+
+    def _add_friction(self, friction: Friction) -> None:
+        kind = self.model.joints[friction.joint].kind
+        slide = self.slides[friction.joint]
+        if kind.rod or kind.screw or kind.contact is not None:
+            problem = f"the friction of a {self.model.joints[friction.joint].type} joint is not known"
+            raise ModelError(friction.element, problem, "put it on a hinge, a guide, a ball or a plane, or use a user force")
+        if not any(slide["free"]):
+            raise ModelError(friction.element, f"joint {friction.joint!r} leaves nothing free", "leave the friction out")
+        if not any(slide["free"][:3]) and friction.radius == 0.0:
+            remedy = "give radius=..., where the surfaces slide [m]"
+            raise ModelError(friction.element, f"joint {friction.joint!r} only turns, and the radius is zero", remedy)
+        self.frictions.append({
+            "element": friction.name,
+            **slide,
+            "rotation_2": self.joint_frames[friction.joint][1].ravel(),
+            **{label: getattr(friction, label) for label in ("coefficient", "radius", "velocity", "viscous")},
+            "lever": 0.0 if friction.length is None else 2.0 / friction.length,
+        })  # fmt: skip
+
+    def _joint_of(self, friction: str) -> str:
+        force = self.model.forces[friction]
+        assert isinstance(force, Friction)
+        return force.joint
 
     def _add_user_force(self, force: UserForce) -> None:
         members = [self.index[name] for name in force.bodies or self.model.bodies]
@@ -470,6 +504,7 @@ class _Builder:
             term_bodies=np.array(self.term_bodies, dtype=np.intp).reshape(-1, 2),
             constraint_elements=_elements(self.locks, self.perpendiculars, self.distances, self.coordinates, self.contacts),
             force_elements=_elements(*self.forces.families()),
+            friction_joints={record["element"]: self._joint_of(record["element"]) for record in self.frictions},
             force_coordinates=self.force_coordinates,
             observers=self.observers,
             joint_frames=self.joint_frames,

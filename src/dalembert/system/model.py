@@ -15,6 +15,7 @@ from dalembert.elements.bushing import Bushing
 from dalembert.elements.checks import GROUND
 from dalembert.elements.coupling import Coupling, Term
 from dalembert.elements.frame import Frame
+from dalembert.elements.friction import Friction
 from dalembert.elements.joint import ALIASES, JOINT_TYPES, Joint, Place
 from dalembert.elements.joint_force import JointLoad, TorsionSpring
 from dalembert.elements.law import Law
@@ -25,9 +26,9 @@ from dalembert.elements.user_force import StateFunction, UserForce
 from dalembert.errors import ModelError, nearest
 from dalembert.kernel.vec3 import Array
 
-Force: TypeAlias = SpringDamper | TorsionSpring | Bushing | Load | JointLoad | UserForce
+Force: TypeAlias = SpringDamper | TorsionSpring | Bushing | Load | JointLoad | Friction | UserForce
 Element = TypeVar("Element", Body, Joint, Coupling, Motion, Frame)
-OneForce = TypeVar("OneForce", SpringDamper, TorsionSpring, Bushing, Load, JointLoad, UserForce)
+OneForce = TypeVar("OneForce", SpringDamper, TorsionSpring, Bushing, Load, JointLoad, Friction, UserForce)
 
 
 class Model:
@@ -156,6 +157,13 @@ class Model:
         self._check_coordinate(load.element, load.joint, load.coordinate)
         return self._add_force(load)
 
+    def friction(self, name: str, joint: Joint | str, **arguments: Any) -> Friction:
+        """Add friction in a joint, in proportion to the joint's own reaction; see `Friction` for the arguments."""
+        friction = Friction(name=name, joint=_name_of(joint), **arguments)
+        if friction.joint not in self.joints:
+            raise ModelError(friction.element, f"unknown joint {friction.joint!r}", nearest(friction.joint, self.joints))
+        return self._add_force(friction)
+
     def user_force(
         self, name: str, function: StateFunction, *, bodies: Iterable[Body | str] = (), **arguments: Any
     ) -> UserForce:
@@ -274,7 +282,7 @@ def _relation(coupling: Coupling) -> str:
 
 _FORCE_KINDS: dict[type, str] = {
     SpringDamper: "spring", TorsionSpring: "torsion spring", Bushing: "bushing", Load: "load", JointLoad: "joint load",
-    UserForce: "user force",
+    Friction: "friction", UserForce: "user force",
 }  # fmt: skip
 
 
@@ -289,6 +297,8 @@ def _acts(force: Force) -> str:
             return f"{force.coordinate} of {force.joint}: {type(force.law).__name__}"
         case Load():
             return f"on {force.body}"
+        case Friction():
+            return f"in {force.joint}"
         case UserForce():
             return f"on {', '.join(force.bodies) or 'all bodies'}"
 

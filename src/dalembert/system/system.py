@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
@@ -21,6 +22,7 @@ from dalembert.kernel.vec3 import Array
 from dalembert.linalg.pattern import Indices, Pattern
 from dalembert.system import assembly
 from dalembert.system.assembly import Now, Tables
+from dalembert.system.friction import JointFriction
 from dalembert.system.state import State
 
 
@@ -44,6 +46,8 @@ class Layout:
         Constraint row of each term of the Jacobian, and its two bodies (B1, B2); the ground comes after the last body.
     constraint_elements, force_elements : tuple of str
         Element of each block of the tangents: of K_c, and of the forces.
+    friction_joints : dict
+        Joint of each friction.
     force_coordinates : dict
         Joint and coordinate of each torsion spring and joint load.
     observers : dict
@@ -64,6 +68,7 @@ class Layout:
     term_bodies: Indices
     constraint_elements: tuple[str, ...]
     force_elements: tuple[str, ...]
+    friction_joints: dict[str, str]
     force_coordinates: dict[str, tuple[str, str]]
     observers: dict[tuple[str, str], int]
     joint_frames: dict[str, tuple[Array, Array]]
@@ -169,6 +174,7 @@ class System:
         self._tangent_pattern = self._pattern_of_tangents()
         self._damping_pattern = self._pattern_of_damping()
         self._transport_pattern = self._square_pattern([self._body_columns[:-1, 3:]])
+        self.friction = JointFriction(self) if tables.frictions.size else None
 
     # --- the protocol -------------------------------------------------------------------------------------------------
 
@@ -209,14 +215,19 @@ class System:
 
     def force(self, t: float, q: Array, v: Array) -> Array:
         """Return f: forces of all elements, weight, and the gyroscopic torques -w x I w [N], [N m]."""
+        f = self._applied(t, q, v)
+        return f if self.friction is None else f + self.friction.force(t, q, v, f)
+
+    def non_ideal_force(self, t: float, q: Array, v: Array) -> Array:
+        """Return C, the part of f that is due to the constraints and does work: friction in joints [N], [N m]."""
+        return np.zeros(self.n_velocities) if self.friction is None else self.friction.force(t, q, v, self._applied(t, q, v))
+
+    def _applied(self, t: float, q: Array, v: Array) -> Array:
+        """Return f without the friction in joints."""
         f = np.empty(self.n_velocities + 6)
         assembly.force(self.tables, self._at(t, q, v), self._last(q), f)
         self.tables.callbacks.raise_error()
         return f[:-6]
-
-    def non_ideal_force(self, t: float, q: Array, v: Array) -> Array:
-        """Return the part of f that is due to the constraints and does work: none."""
-        return np.zeros(self.n_velocities)
 
     def constraint(self, t: float, q: Array) -> Array:
         """Return the residual phi: lengths [m] and sines of half angles."""
@@ -264,13 +275,15 @@ class System:
             blocks = entries[: 144 * n].reshape(n, 12, 12)
             assembly.constraint_tangents(self.tables, self._at(t, q, v), np.asarray(multipliers, float), blocks)
         entries[144 * n :] = self._force_tangents(t, q, v)[0]
-        return self._tangent_pattern.matrix(entries)
+        K = self._tangent_pattern.matrix(entries)
+        return K if self.friction is None else sp.csc_array(K + self.friction.stiffness(t, q, v))
 
     def damping(self, t: float, q: Array, v: Array, multipliers: Array | None = None) -> csc_array:
         """Return D = -d(f)/d(v), gyroscopic terms included."""
         gyroscopic = np.empty((self.n_bodies, 9))
         assembly.gyroscopic_damping(self.tables, self._at(t, q, v).poses, gyroscopic)
-        return self._damping_pattern.matrix(np.concatenate([gyroscopic.ravel(), self._force_tangents(t, q, v)[1]]))
+        D = self._damping_pattern.matrix(np.concatenate([gyroscopic.ravel(), self._force_tangents(t, q, v)[1]]))
+        return D if self.friction is None else sp.csc_array(D + self.friction.damping(t, q, v, multipliers))
 
     def energy(self, t: float, q: Array, v: Array) -> Energy:
         """Return kinetic and potential energies [J]."""
