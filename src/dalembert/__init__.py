@@ -17,6 +17,7 @@ from dalembert.elements.body import Body
 from dalembert.elements.bushing import Bushing
 from dalembert.elements.coupling import Coupling, Term
 from dalembert.elements.frame import Frame
+from dalembert.elements.friction import Friction
 from dalembert.elements.joint import Joint
 from dalembert.elements.joint_force import JointLoad, TorsionSpring
 from dalembert.elements.law import Constant, Expression, Function, Harmonic, Law, Polynomial, Ramp, SmoothStep, Speed, Spline
@@ -41,6 +42,7 @@ __all__ = [
     "CartesianStiffness",
     "CondensedStiffness",
     "Constant",
+    "ConstrainedOde",
     "Coupling",
     "DalembertError",
     "Energy",
@@ -48,12 +50,14 @@ __all__ = [
     "Expression",
     "ForceField",
     "Frame",
+    "Friction",
     "Function",
     "Harmonic",
     "Joint",
     "JointLoad",
     "Law",
     "Load",
+    "Mechanics",
     "Model",
     "ModelError",
     "ModelFileError",
@@ -62,6 +66,7 @@ __all__ = [
     "Potential",
     "Ramp",
     "Reaction",
+    "Reactions",
     "Run",
     "Simulation",
     "SmoothStep",
@@ -79,6 +84,7 @@ __all__ = [
     "build",
     "cartesian_stiffness",
     "condensed_stiffness",
+    "constrain",
     "equilibrium",
     "euler",
     "force_field",
@@ -93,6 +99,7 @@ __all__ = [
     "model_schema",
     "modes",
     "pair_stiffness",
+    "reactions",
     "redrawn",
     "relative_stiffness",
     "save_model",
@@ -112,13 +119,16 @@ if TYPE_CHECKING:
     from dalembert.analysis.linearize import linearize
     from dalembert.analysis.modes import modes
     from dalembert.analysis.potential import Potential
+    from dalembert.analysis.reactions import Reactions, reactions
     from dalembert.analysis.results import Run
     from dalembert.analysis.several_bodies import jointed_stiffness, pair_stiffness, relative_stiffness
     from dalembert.analysis.simulate import Simulation, simulate
     from dalembert.analysis.stiffness_data import CartesianStiffness
     from dalembert.integrators.implicit import generalized_alpha, hht_alpha
+    from dalembert.integrators.ode import ConstrainedOde, constrain
     from dalembert.io import load_model, model_schema, save_model
     from dalembert.io.results import load_run, save_run
+    from dalembert.lagrange.mechanics import Mechanics
 
 _LATE = {
     "CartesianStiffness": "dalembert.analysis.stiffness_data",
@@ -131,14 +141,19 @@ _LATE = {
     "jointed_stiffness": "dalembert.analysis.several_bodies",
     "pair_stiffness": "dalembert.analysis.several_bodies",
     "relative_stiffness": "dalembert.analysis.several_bodies",
+    "ConstrainedOde": "dalembert.integrators.ode",
+    "Mechanics": "dalembert.lagrange.mechanics",
+    "Reactions": "dalembert.analysis.reactions",
     "Run": "dalembert.analysis.results",
     "Simulation": "dalembert.analysis.simulate",
     "EquilibriumError": "dalembert.analysis.equilibrium",
     "assemble": "dalembert.analysis.assemble",
+    "constrain": "dalembert.integrators.ode",
     "equilibrium": "dalembert.analysis.equilibrium",
     "frequency_response": "dalembert.analysis.frequency_response",
     "linearize": "dalembert.analysis.linearize",
     "modes": "dalembert.analysis.modes",
+    "reactions": "dalembert.analysis.reactions",
     "generalized_alpha": "dalembert.integrators.implicit",
     "hht_alpha": "dalembert.integrators.implicit",
     "load_model": "dalembert.io",

@@ -63,9 +63,6 @@ NOISE = 1e-12
 
 SMALL, EXACT = 1e-8, 1e-11  # a correction after which Newton's method is at rounding; a force that is left, relative
 
-ROUNDING = 16.0 * np.finfo(float).eps
-"""Of positions and angles: what it does to the forces of preloaded springs that balance each other cannot be corrected."""
-
 
 class EquilibriumError(SolveError):
     """No equilibrium was found.
@@ -182,7 +179,7 @@ class _Search:
         self.extent = _extent(system)
         self.scale = np.where(system.rotational, 1.0, self.extent)  # of displacements; forces count with it as an arm
         self._combination: CombinationSolver | None = None
-        self._rounding = np.zeros(system.n_velocities)  # of the forces, through the stiffness
+        self._rounding: Array = np.zeros(system.n_velocities)
         self.iterations = 0
 
     def run(self, q: Array) -> tuple[_Point, int]:
@@ -252,7 +249,7 @@ class _Search:
         """Return the displacement, the change of the multipliers and the tau that was used."""
         K = self.system.stiffness(self.t, point.q, self.rest, point.lam)
         K.data[np.abs(K.data) < NOISE * np.abs(K.data).max(initial=0.0)] = 0.0  # it would mislead the scaling of the matrix
-        self._rounding = ROUNDING * (abs(K) @ self.scale)
+        self._rounding = 1e-15 * (abs(K) @ self.scale)  # all that is left where no force acts at rest
         parts = [sp.csc_array(K.T), K, self.M] if self.stable else [K, self.M]
         half = [0.5, 0.5] if self.stable else [1.0]
         if self._combination is None or not self._combination.fits(parts):
@@ -299,7 +296,7 @@ class _Search:
     def _is_at_rest(self, point: _Point, d: Array) -> bool:
         """Return whether the last correction was small, and little is left open or unbalanced."""
         small = float(np.abs(d / self.scale).max(initial=0.0)) <= SMALL
-        balanced = bool(np.all(np.abs(point.r) <= EXACT * point.size + self._rounding))
+        balanced = bool(np.all(np.abs(point.r) <= np.maximum(EXACT * point.size, self._rounding)))
         closed = float(np.abs(point.phi).max(initial=0.0)) <= EXACT * max(1.0, self.extent)
         return small and balanced and closed
 

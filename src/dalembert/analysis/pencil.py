@@ -160,13 +160,14 @@ def is_steady(system: MechanicalSystem, at: Motion, pencil: Pencil, axes: Array 
     """
     if not at.v.any():
         return True
-    speed = float(np.abs(at.v[system.rotational]).max(initial=0.0))
-    dt = 1e-4 / max(speed, 1e-3)
+    speeds = at.v[system.rotational] if system.rotational.any() else at.v  # coordinates of one's own: any may be an angle
+    dt = 1e-4 / max(float(np.abs(speeds).max(initial=0.0)), 1e-3)
     q = system.advance(at.q, dt * (at.v + 0.5 * dt * at.a))
     later = pencil_at(system, motion_at(system, at.t + dt, q, at.v + dt * at.a), axes=axes, after=dt)
     tried = _allowed(pencil, 6)
     change = STEADY * 1e-4
-    if np.abs(later.A @ tried).max(initial=0.0) > change * (abs(pencil.A) @ np.abs(tried)).max(initial=0.0):
+    sizes = abs(pencil.A).sum(axis=1) * np.abs(tried).max(initial=0.0)
+    if np.any(np.abs(later.A @ tried).max(axis=1, initial=0.0) > change * sizes):
         return False
     pairs = zip(pencil[:3], later[:3], strict=True)
     return all(

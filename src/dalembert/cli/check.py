@@ -35,19 +35,20 @@ def check(model: ModelPath, as_json: AsJson = False) -> None:
 
 def figures_of(source: ModelSource) -> dict[str, Any]:
     """Return what the command tells about a valid model."""
-    from dalembert.cli.counting import redundancy
+    from dalembert.linalg.rank import dependencies
 
     system = source.build()
-    rank, rows = redundancy(system.jacobian(0.0, system.design.q))
+    found = dependencies(system.jacobian(0.0, system.design.q))
+    planes = system.layout.plane_rows.size
     return {
         "valid": True,
         "bodies": len(source.model.bodies),
         "joints": len(source.model.joints),
-        "constraints": system.n_constraints,
-        "rank": rank,
-        "degrees_of_freedom": system.n_velocities - rank,
-        "degree_of_redundancy": system.n_constraints - rank,
-        "redundant": [system.layout.rows[row] for row in rows],
+        "constraints": system.n_constraints - planes,
+        "rank": found.rank - planes,
+        "degrees_of_freedom": system.n_velocities - found.rank,
+        "degree_of_redundancy": found.degree,
+        "redundant": [system.layout.rows[row] for row in found.rows],
         "warnings": warnings_of(source.model, system),
     }
 

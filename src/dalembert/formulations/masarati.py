@@ -26,16 +26,26 @@ def _correction(W: Array, A: Array, error: Array) -> tuple[Array, Array]:
     """Return W^-1 A^T mu and mu = (A W^-1 A^T)^+ error (14)."""
     if not A.size:
         return np.zeros(W.shape[0]), np.zeros(A.shape[0])
-    response = np.linalg.solve(W, A.T)
+    response = solve(W, A.T)
     mu = np.linalg.pinv(A @ response, rcond=RANK_TOLERANCE, hermitian=True) @ error
     return response @ mu, mu
 
 
+def solve(matrix: Array, right: Array) -> Array:
+    """Return matrix^-1 right."""
+    return np.asarray(np.linalg.solve(matrix, right), float)
+
+
 def gauss(M: Array, A: Array, Q: Array, b: Array, C: Array) -> Constrained:
     """Return the accelerations nearest to the free ones in the metric of a regular M (8), (11b)."""
-    a = np.linalg.solve(M, Q + C)
-    correction, _ = _correction(M, A, A @ a - b)
-    return completed(M, A, Q, C, a - correction)
+    free, response = solve(M, Q + C), solve(M, A.T)
+    return completed(M, A, Q, C, corrected_acceleration(free, response, A, b)[0])
+
+
+def corrected_acceleration(a: Array, response: Array, A: Array, b: Array) -> tuple[Array, Array]:
+    """Return v' and lambda from the free accelerations a and the response M^-1 A^T to constraint forces (11b), (14b)."""
+    lam = np.linalg.pinv(A @ response, rcond=RANK_TOLERANCE) @ (A @ a - b)
+    return a - response @ lam, lam
 
 
 def projected_velocity(v: Array, A: Array, b: Array, W: Array | None = None) -> tuple[Array, Array]:
@@ -53,7 +63,7 @@ def projectors(W: Array, A: Array, b: Array) -> tuple[Array, Array]:
     >>> ((np.eye(2) - P) @ [5.0, 7.0] + p).tolist()
     [3.0, 7.0]
     """
-    response = np.linalg.solve(W, A.T)
+    response = solve(W, A.T)
     inverse = np.linalg.pinv(A @ response, rcond=RANK_TOLERANCE, hermitian=True)
     return response @ inverse @ A, response @ inverse @ b
 

@@ -26,7 +26,7 @@ _FORCE_TYPES = {force: kind for kind, force in FORCES.items()}
 
 def text_of(model: Model) -> str:
     """Return the YAML text of a model."""
-    head = {"dalembert": 1, "name": str(model.name), "gravity": model.gravity.tolist()}
+    head = {"dalembert": 1, "name": str(model.name), "gravity": model.gravity.tolist(), **_whole(model)}
     sections: dict[str, Mapping[str, Any]] = {
         "points": {name: at.tolist() for name, at in model.points.items()},
         "frames": _entries(model.frames, "frame"),
@@ -42,6 +42,12 @@ def text_of(model: Model) -> str:
             lines.append(f"{section}:")
             lines += [f"  {_quoted(name)}: {_flow(entry)}" for name, entry in entries.items()]
     return "\n".join(lines) + "\n"
+
+
+def _whole(model: Model) -> dict[str, Any]:
+    """Return the plane and the tolerance of a model, if it has any."""
+    plane = {} if model.plane is None else {"planar": model.plane.tolist()}
+    return plane | ({"tolerance": model.tolerance} if model.tolerance else {})
 
 
 def _entries(elements: Mapping[str, Any], kind: str) -> dict[str, Any]:

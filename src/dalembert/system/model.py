@@ -15,6 +15,7 @@ from dalembert.elements.bushing import Bushing
 from dalembert.elements.checks import GROUND
 from dalembert.elements.coupling import Coupling, Term
 from dalembert.elements.frame import Frame
+from dalembert.elements.friction import Friction
 from dalembert.elements.joint import ALIASES, JOINT_TYPES, Joint, Place
 from dalembert.elements.joint_force import JointLoad, TorsionSpring
 from dalembert.elements.law import Law
@@ -25,9 +26,9 @@ from dalembert.elements.user_force import StateFunction, UserForce
 from dalembert.errors import ModelError, nearest
 from dalembert.kernel.vec3 import Array
 
-Force: TypeAlias = SpringDamper | TorsionSpring | Bushing | Load | JointLoad | UserForce
+Force: TypeAlias = SpringDamper | TorsionSpring | Bushing | Load | JointLoad | Friction | UserForce
 Element = TypeVar("Element", Body, Joint, Coupling, Motion, Frame)
-OneForce = TypeVar("OneForce", SpringDamper, TorsionSpring, Bushing, Load, JointLoad, UserForce)
+OneForce = TypeVar("OneForce", SpringDamper, TorsionSpring, Bushing, Load, JointLoad, Friction, UserForce)
 
 
 class Model:
@@ -38,6 +39,11 @@ class Model:
     name : str
     gravity : array_like
         [m/s2]; default: none.
+    planar : bool or array_like
+        Whether all bodies move in the x y plane, or in the one with this normal. Joints then keep the rows that matter in the
+        plane, so that planar mechanisms are not redundant by accident.
+    tolerance : float
+        How far joints may stay open where redundant constraints contradict each other [m], [sine of half an angle].
 
     Examples
     --------
@@ -52,9 +58,18 @@ class Model:
 
     ground = GROUND
 
-    def __init__(self, name: str = "model", *, gravity: ArrayLike = (0.0, 0.0, 0.0)) -> None:
+    def __init__(
+        self,
+        name: str = "model",
+        *,
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
+        planar: bool | ArrayLike = False,
+        tolerance: float = 0.0,
+    ) -> None:
         self.name = name
         self.gravity: Array = checks.vector(f"model {name!r}", "gravity", gravity)
+        self.plane: Array | None = checks.plane(f"model {name!r}", planar)
+        self.tolerance: float = checks.number(f"model {name!r}", "tolerance", tolerance, minimum=0.0)
         self.bodies: dict[str, Body] = {}
         self.points: dict[str, Array] = {}
         self.frames: dict[str, Frame] = {}
@@ -141,6 +156,13 @@ class Model:
         load = JointLoad(name=name, joint=_name_of(joint), law=law, coordinate=coordinate)
         self._check_coordinate(load.element, load.joint, load.coordinate)
         return self._add_force(load)
+
+    def friction(self, name: str, joint: Joint | str, **arguments: Any) -> Friction:
+        """Add friction in a joint, in proportion to the joint's own reaction; see `Friction` for the arguments."""
+        friction = Friction(name=name, joint=_name_of(joint), **arguments)
+        if friction.joint not in self.joints:
+            raise ModelError(friction.element, f"unknown joint {friction.joint!r}", nearest(friction.joint, self.joints))
+        return self._add_force(friction)
 
     def user_force(
         self, name: str, function: StateFunction, *, bodies: Iterable[Body | str] = (), **arguments: Any
@@ -260,7 +282,7 @@ def _relation(coupling: Coupling) -> str:
 
 _FORCE_KINDS: dict[type, str] = {
     SpringDamper: "spring", TorsionSpring: "torsion spring", Bushing: "bushing", Load: "load", JointLoad: "joint load",
-    UserForce: "user force",
+    Friction: "friction", UserForce: "user force",
 }  # fmt: skip
 
 
@@ -275,6 +297,8 @@ def _acts(force: Force) -> str:
             return f"{force.coordinate} of {force.joint}: {type(force.law).__name__}"
         case Load():
             return f"on {force.body}"
+        case Friction():
+            return f"in {force.joint}"
         case UserForce():
             return f"on {', '.join(force.bodies) or 'all bodies'}"
 
