@@ -31,6 +31,7 @@ COUNTS = {  # bodies, joints, constraints, rank, degrees of freedom, redundancy:
     "engine_mount": (2, 1, 5, 5, 7, 0),
     "anchor_chain": (43, 44, 178, 178, 80, 0),
     "double_wishbone": (7, 12, 41, 41, 1, 0),
+    "mobile_robot": (7, 13, 22, 20, 1, 2),
 }
 
 
