@@ -32,6 +32,7 @@ COUNTS = {  # bodies, joints, constraints, rank, degrees of freedom, redundancy:
     "anchor_chain": (43, 44, 178, 178, 80, 0),
     "double_wishbone": (7, 12, 41, 41, 1, 0),
     "stewart_gough": (1, 0, 0, 0, 6, 0),
+    "mobile_robot": (7, 13, 22, 20, 1, 2),
 }
 
 

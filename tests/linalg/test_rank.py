@@ -69,7 +69,7 @@ def planted(rng):
 def test_three_methods_and_the_sparse_one_find_planted_answers(seed):
     A, members, unique, extra = planted(np.random.default_rng(seed))
     for method in METHODS.values():
-        assert [method(A, rows) for rows in members] == unique
+        assert [method(A, rows, None) for rows in members] == unique
     for most_dense in (400, 0):
         found = dependencies(sp.csc_array(A), most_dense=most_dense)
         assert found.degree == extra

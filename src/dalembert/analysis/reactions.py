@@ -47,11 +47,18 @@ class Reactions(xr.Dataset):  # type: ignore[no-untyped-call]
         Of Phi_q and of Psi alone.
     smallest_singular_value, largest_zero_singular_value : float
         On the two sides of the gap, relative to the largest, rows and columns scaled.
-    close : bool
+    close_decision : bool
         Whether a small change of the geometry would change the rank: do not believe the flags without a second thought.
+    gaps : list of str
+        Rows that stay open because redundant constraints contradict each other, within the tolerance of the model.
     """
 
     __slots__ = ()
+
+    @property
+    def rank(self) -> int:  # type: ignore[override]
+        """The rank r of A."""
+        return int(self.attrs["rank"])
 
     @property
     def unique(self) -> dict[str, bool]:
@@ -136,7 +143,7 @@ def reactions(
     system = model if isinstance(model, System) else build(model)
     state = assemble(system, t=t) if state is None else state
     A = system.jacobian(state.t, state.q, state.v)
-    found = dependencies(A, tolerance=tolerance)
+    found = dependencies(A, units=system.rotational, tolerance=tolerance)
     flags = uniqueness(system, state.t, state.q, found)
     members = _members(system, groups or {})
     unique = _of_elements(system, A, found, flags, members, method)
@@ -145,7 +152,7 @@ def reactions(
         _variables(system, flags, unique, values),
         coords=_coordinates(system, members),
         attrs=_attributes(system, A, found, tolerance) | {"title": system.name, "time": state.t, "method": method}
-        | {"values": values["note"]},
+        | {"values_note": values["note"]},
     )  # fmt: skip
 
 
@@ -169,7 +176,7 @@ def _of_elements(
     """Return for each element whether its reaction is unique."""
     if method in METHODS:
         dense = A.toarray()
-        return {name: METHODS[method](dense, rows) for name, rows in members.items()}
+        return {name: METHODS[method](dense, rows, system.rotational) for name, rows in members.items()}
     if method != "sparse":
         raise ModelError("reactions", f"unknown method {method!r}", nearest(method, ["sparse", *METHODS]))
     joints = dict(zip(system.layout.joint_frames, flags.joint, strict=True))
@@ -251,8 +258,8 @@ def _coordinates(system: System, members: dict[str, list[int]]) -> dict[str, Any
 def _attributes(system: System, A: Any, found: Dependencies, tolerance: float) -> dict[str, Any]:
     planes = system.layout.plane_rows.size
     rows = sp.csr_array(A)
-    holonomic = dependencies(rows[np.flatnonzero(system.holonomic)], tolerance=tolerance)
-    nonholonomic = dependencies(rows[np.flatnonzero(~system.holonomic)], tolerance=tolerance)
+    holonomic = dependencies(rows[np.flatnonzero(system.holonomic)], units=system.rotational, tolerance=tolerance)
+    nonholonomic = dependencies(rows[np.flatnonzero(~system.holonomic)], units=system.rotational, tolerance=tolerance)
     counts = {
         "constraints": system.n_constraints - planes,
         "rank": found.rank - planes,
@@ -262,7 +269,8 @@ def _attributes(system: System, A: Any, found: Dependencies, tolerance: float) -
         "degrees_of_freedom": system.n_velocities - found.rank,
         "smallest_singular_value": found.smallest,
         "largest_zero_singular_value": found.largest_zero,
-        "close": found.close,
+        "close_decision": found.close,
+        "gaps": [f"{row}: {gap:.6g}" for row, gap in system.gaps.items()],
     }
     return counts | _what_to_do(system, found)
 
@@ -293,7 +301,7 @@ def _equation(names: tuple[str, ...], parts: dict[int, float]) -> str:
 
 def closeness(found: Reactions) -> str:
     """Return what is to be said where the decision about the rank is a close one, or nothing."""
-    if not found.attrs["close"]:
+    if not found.attrs["close_decision"]:
         return ""
     kept, zero = found.attrs["smallest_singular_value"], found.attrs["largest_zero_singular_value"]
     reason = f"{kept:.1e} counts as independent" if kept < CLOSE_ABOVE else f"{zero:.1e} counts as dependent"

@@ -96,6 +96,8 @@ def dataset(system: System, times: Array, samples: Samples, observed: Observatio
         "level": LEVELS,
     }
     title = {"title": system.name, "dalembert_version": version("dalembert")}
+    if system.gaps:
+        attributes = attributes | {"gaps": [f"{row}: {gap:.6g}" for row, gap in system.gaps.items()]}
     return Run(variables, coords=coordinates, attrs=title | attributes)
 
 

@@ -54,7 +54,7 @@ def uniqueness(system: System, t: float, q: Array, found: Dependencies | None = 
     >>> uniqueness(system, 0.0, system.design.q).joint.tolist()
     [False, False]
     """
-    found = dependencies(system.jacobian(t, q)) if found is None else found
+    found = dependencies(system.jacobian(t, q), units=system.rotational) if found is None else found
     joints = len(system.layout.joint_frames)
     result = Uniqueness(np.ones(system.n_constraints, bool), np.ones((joints, 3), bool), np.ones((joints, 3), bool))
     null = found.sample()

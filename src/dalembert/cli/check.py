@@ -38,7 +38,7 @@ def figures_of(source: ModelSource) -> dict[str, Any]:
     from dalembert.linalg.rank import dependencies
 
     system = source.build()
-    found = dependencies(system.jacobian(0.0, system.design.q))
+    found = dependencies(system.jacobian(0.0, system.design.q), units=system.rotational)
     planes = system.layout.plane_rows.size
     return {
         "valid": True,

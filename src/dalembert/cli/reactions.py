@@ -15,7 +15,7 @@ Option = typer.Option
 
 COUNTS = (
     "constraints", "rank", "degree_of_redundancy", "degrees_of_freedom", "rank_holonomic", "rank_nonholonomic",
-    "smallest_singular_value", "largest_zero_singular_value", "close",
+    "smallest_singular_value", "largest_zero_singular_value", "close_decision",
 )  # fmt: skip
 
 
@@ -55,7 +55,8 @@ def figures_of(found: Reactions) -> dict[str, Any]:
     }
     mismatch = dict(zip(found.level.values.tolist(), found.mismatch.values.tolist(), strict=True))
     lists = {name: getattr(found, name) for name in ("dependencies", "releases", "advice", "compliant")}
-    return counts | {"joints": joints | others, "mismatch": mismatch} | lists
+    gaps = {"gaps": found.attrs["gaps"]} if found.attrs["gaps"] else {}
+    return counts | {"joints": joints | others, "mismatch": mismatch} | lists | gaps
 
 
 def _print(title: str, found: Reactions) -> None:
@@ -66,6 +67,7 @@ def _print(title: str, found: Reactions) -> None:
     gap = f"{found.attrs['smallest_singular_value']:.2g} / {found.attrs['largest_zero_singular_value']:.2g}"
     rows.append(("singular values at the gap", gap))
     rows += [("warning", closeness(found))] if closeness(found) else []
+    rows += [("stays open", text) for text in found.attrs["gaps"]]
     rows += [("redundant", text) for text in found.dependencies]
     rows += [("to make all unique", text) for text in found.advice]
     rows += [("or make compliant", ", ".join(found.compliant))] if found.compliant else []

@@ -7,12 +7,14 @@ are projected by Newton's method.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from dalembert.errors import DalembertError
 from dalembert.formulations.choose import accelerations
+from dalembert.integrators.common import take_arrays
 from dalembert.kernel.vec3 import Array
 from dalembert.lagrange.equations import Dynamics
 from dalembert.lagrange.mechanics import Mechanics
@@ -23,6 +25,10 @@ ROUNDING = 1e-13
 
 ACCURATE = 1e-6
 """Relative residual of an acceleration inside a step that may be believed."""
+
+
+TIME, STEP, FRESH, LAST = range(4)
+"""Places in the numbers of an integrator: time, next step, whether to start anew, something of the last step."""
 
 
 class Unsolved(Exception):  # noqa: N818 - a step may still be tried with another size
@@ -57,8 +63,13 @@ class PlainSystem:
         self._nonlinear = system.equations.n_nonholonomic > 0
         self.evaluations = 0
 
-    def start(self, t: float, q: Array, v: Array) -> bool:
-        """Refuse what has no unique acceleration; return whether rows are redundant.
+    @property
+    def redundant(self) -> bool:
+        """Whether rows depend on each other in the design position."""
+        return self._dynamics.redundant
+
+    def start(self, t: float, q: Array, v: Array) -> None:
+        """Refuse what has no unique acceleration.
 
         Scales are those of the design position, so that a run that is continued has the same ones.
         """
@@ -70,7 +81,6 @@ class PlainSystem:
             (self._positions, self._metric(parts), parts.A[: self.equations.n_holonomic]),
         ):
             solver.factorize(W.ravel(), A.ravel())
-        return self._dynamics.redundant
 
     def parts(self, t: float, q: Array, v: Array) -> Dynamics:
         """Return M, Q, C, A and b'' at a state."""
@@ -142,6 +152,52 @@ class PlainSystem:
         parts = self.equations.dynamics(t, q, v)
         levels = self.equations.positions(t, q), self.equations.velocities(t, q, v), parts.A @ a - parts.b
         return _largest(levels[0]), _largest(levels[1]), _largest(levels[2])
+
+
+class PlainIntegrator:
+    """What the integrators of plain systems share: the clock, statistics, checkpoints."""
+
+    _plain: PlainSystem
+
+    def _set_up(self, counts: tuple[str, ...], arrays: tuple[str, ...]) -> None:
+        """Name the statistics, and the arrays that hold all that a continuation needs."""
+        self._names, self._kept = counts, ("numbers", "counts", *arrays)
+        self._numbers, self._counts = np.zeros(4), np.zeros(len(counts))
+
+    @property
+    def time(self) -> float:
+        """Time reached by the steps [s]."""
+        return float(self._numbers[TIME])
+
+    @property
+    def step_size(self) -> float:
+        """Size of the next step [s]."""
+        return float(self._numbers[STEP])
+
+    @property
+    def statistics(self) -> dict[str, float]:
+        """What the run has cost so far, and for explicit steps the largest violations at their ends."""
+        return dict(zip(self._names, self._counts.tolist(), strict=True))
+
+    @property
+    def _state(self) -> tuple[Array, Array]:
+        raise NotImplementedError
+
+    def checkpoint(self) -> dict[str, Array]:
+        """Return all that the continuation needs, bit for bit."""
+        return {name: array.copy() for name, array in self._arrays().items()}
+
+    def restore(self, data: Mapping[str, Array]) -> None:
+        """Continue from a checkpoint of an integrator of the same system and options."""
+        take_arrays(self._arrays(), data)
+        self._plain.start(self.time, *self._state)
+
+    def _arrays(self) -> dict[str, Array]:
+        return {name: getattr(self, f"_{name}") for name in self._kept}
+
+    def _clear(self) -> None:
+        for array in self._arrays().values():
+            array[...] = 0.0
 
 
 def _largest(values: Array) -> float:

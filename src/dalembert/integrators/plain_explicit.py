@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 
-from dalembert.integrators.common import CHUNK_STEPS, IntegrationError, Samples, choice, positive, take_arrays
+from dalembert.integrators.common import CHUNK_STEPS, IntegrationError, Samples, choice, positive
 from dalembert.integrators.dopri5 import STAGES, A, C, E, dense_weights, rejected_factor, step_factor
-from dalembert.integrators.plain import Evaluation, PlainSystem, Unsolved
+from dalembert.integrators.plain import FRESH, LAST, STEP, TIME, Evaluation, PlainIntegrator, PlainSystem, Unsolved
 from dalembert.integrators.rates import FORMULATIONS
 from dalembert.kernel.vec3 import Array
 from dalembert.lagrange.mechanics import Mechanics
 
-TIME, STEP, ERROR, FRESH = range(4)  # places in `numbers`
+ERROR = LAST  # in `numbers`: of the last step, in units of what is allowed
 COUNTS = ("evaluations", "steps", "rejected_steps", "position_violation", "velocity_violation", "acceleration_violation")
 
 
-class PlainExplicit:
+class PlainExplicit(PlainIntegrator):
     """Dormand-Prince 5(4) that stays on the constraints, for systems in plain coordinates.
 
     Parameters
@@ -69,7 +69,7 @@ class PlainExplicit:
         self.tolerance, self.project_stages = positive("tolerance", tolerance), project_stages
         self._plain = PlainSystem(system, identity=bool(choice("weights", weights, ("mass", "identity"))))
         n, m = system.n_velocities, system.n_constraints
-        self._numbers, self._counts = np.zeros(4), np.zeros(len(COUNTS))
+        self._set_up(COUNTS, ("before", "now", "t0", "K", "lam"))
         self._before, self._now = np.zeros((2, n)), np.zeros((2, n))
         self._t0, self._K, self._lam = np.zeros(1), np.zeros((STAGES, 2, n)), np.zeros(m)
 
@@ -81,26 +81,14 @@ class PlainExplicit:
         return f"dopri5, {self.formulation}"
 
     @property
-    def time(self) -> float:
-        """Time reached by the steps [s]."""
-        return float(self._numbers[TIME])
-
-    @property
-    def step_size(self) -> float:
-        """Size of the next step [s]."""
-        return float(self._numbers[STEP])
-
-    @property
-    def statistics(self) -> dict[str, float]:
-        """Evaluations, steps, rejected steps, and the largest violations at the ends of steps."""
-        return dict(zip(COUNTS, self._counts.tolist(), strict=True))
+    def _state(self) -> tuple[Array, Array]:
+        return self._now[0], self._now[1]
 
     def start(self, t: float, q: Array, v: Array) -> None:
         """Begin at a state, which is made consistent."""
-        for array in self._arrays().values():
-            array[...] = 0.0
+        self._clear()
         self._plain.start(t, q, v)
-        self._numbers[:] = t, self.first_step, 0.0, 1.0
+        self._numbers[:] = t, self.first_step, 1.0, 0.0
         self._t0[0] = t
         self._now[:] = q, v
         self._before[:] = self._now
@@ -123,19 +111,6 @@ class PlainExplicit:
         except Unsolved as error:
             raise IntegrationError(self.time, str(error), statistics=self.statistics, filled=row) from error
         return row
-
-    def checkpoint(self) -> dict[str, Array]:
-        """Return all that the continuation needs, bit for bit."""
-        return {name: array.copy() for name, array in self._arrays().items()}
-
-    def restore(self, data: Mapping[str, Array]) -> None:
-        """Continue from a checkpoint of an integrator of the same system and options."""
-        take_arrays(self._arrays(), data)
-        self._plain.start(self.time, self._now[0], self._now[1])
-
-    def _arrays(self) -> dict[str, Array]:
-        names = ("numbers", "counts", "before", "now", "t0", "K", "lam")
-        return {name: getattr(self, f"_{name}") for name in names}
 
     # --- steps ----------------------------------------------------------------------------------------------------------
 

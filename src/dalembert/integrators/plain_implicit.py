@@ -9,21 +9,20 @@ With rows psi, which restrict velocities, beside phi, the right side of Newton's
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from dalembert.errors import ModelError
-from dalembert.integrators.common import CHUNK_STEPS, IntegrationError, Samples, positive, take_arrays
+from dalembert.integrators.common import CHUNK_STEPS, IntegrationError, Samples, positive
 from dalembert.integrators.implicit import Coefficients, generalized_alpha
-from dalembert.integrators.plain import PlainSystem, Unsolved
+from dalembert.integrators.plain import FRESH, LAST, STEP, PlainIntegrator, PlainSystem, Unsolved
 from dalembert.kernel.vec3 import Array
 from dalembert.lagrange.mechanics import Mechanics
 from dalembert.linalg.dense import RANK_TOLERANCE
 from dalembert.linalg.saddle import SaddleSolver
 
-TIME, STEP, FRESH, LAST = range(4)  # places in `numbers`
 COUNTS = ("steps", "rejected_steps", "iterations", "factorisations")
 MOST = 10
 """Iterations of Newton's method in one try."""
@@ -39,7 +38,7 @@ class Trial(NamedTuple):
     lam: Array
 
 
-class PlainImplicit:
+class PlainImplicit(PlainIntegrator):
     """Generalized-alpha with fixed or controlled steps, for systems in plain coordinates.
 
     Parameters
@@ -80,10 +79,9 @@ class PlainImplicit:
         self.newton, self.max_step, self.min_step = newton_tolerance, max_step, min_step
         self.breaks = np.unique(np.asarray(list(breaks), float))
         n, m = system.n_velocities, system.n_constraints
-        self._system, self._plain = system, PlainSystem(system)
+        self._plain = PlainSystem(system)
         self._solver = SaddleSolver(np.ones((n, n)), np.ones((m, n)))
-        self._redundant = False
-        self._numbers, self._counts = np.zeros(4), np.zeros(len(COUNTS))
+        self._set_up(COUNTS, ("q", "v", "a", "vd", "vd_before", "lam", "lam_before"))
         self._q, self._v, self._a, self._vd, self._vd_before = (np.zeros(n) for _ in range(5))
         self._lam, self._lam_before = np.zeros(m), np.zeros(m)
 
@@ -96,25 +94,13 @@ class PlainImplicit:
         return f"generalized-alpha, {parameters}"
 
     @property
-    def time(self) -> float:
-        """Time reached by the steps [s]."""
-        return float(self._numbers[TIME])
-
-    @property
-    def step_size(self) -> float:
-        """Size of the next step [s]."""
-        return float(self._numbers[STEP])
-
-    @property
-    def statistics(self) -> dict[str, float]:
-        """Steps, rejected steps, iterations and factorisations so far."""
-        return dict(zip(COUNTS, self._counts.tolist(), strict=True))
+    def _state(self) -> tuple[Array, Array]:
+        return self._q, self._v
 
     def start(self, t: float, q: Array, v: Array) -> None:
         """Begin at a consistent state; a is v' at t + (alpha_m - alpha_f) h, as Arnold and Bruels advise."""
-        for array in self._arrays().values():
-            array[...] = 0.0
-        self._redundant = self._plain.start(t, q, v)
+        self._clear()
+        self._plain.start(t, q, v)
         self._numbers[:] = t, self.step, 1.0, 0.0
         self._q[:], self._v[:] = q, v
         c, epsilon = self.coefficients, 1e-3 * self.step
@@ -143,19 +129,6 @@ class PlainImplicit:
         except Unsolved as error:
             raise IntegrationError(self.time, str(error), statistics=self.statistics, filled=row) from error
         return row
-
-    def checkpoint(self) -> dict[str, Array]:
-        """Return all that the continuation needs, bit for bit."""
-        return {name: array.copy() for name, array in self._arrays().items()}
-
-    def restore(self, data: Mapping[str, Array]) -> None:
-        """Continue from a checkpoint of an integrator of the same system and options."""
-        take_arrays(self._arrays(), data)
-        self._redundant = self._plain.start(self.time, self._q, self._v)
-
-    def _arrays(self) -> dict[str, Array]:
-        names = ("numbers", "counts", "q", "v", "a", "vd", "vd_before", "lam", "lam_before")
-        return {name: getattr(self, f"_{name}") for name in names}
 
     # --- steps ----------------------------------------------------------------------------------------------------------
 
@@ -251,7 +224,7 @@ class PlainImplicit:
         f = parts.Q + parts.C - parts.A.T @ trial.lam - parts.M @ trial.vd
         gaps, rates = equations.positions(t, trial.q), equations.velocities(t, trial.q, trial.v)
         b = -np.concatenate([gaps / stiff, rates[gaps.size :] / damp])
-        if self._redundant:  # rows cannot meet the rounding of phi / beta': what they can meet is asked of them
+        if self._plain.redundant:  # rows cannot meet the rounding of phi / beta': what they can meet is asked of them
             b = parts.A @ self._solver.least_squares(f, b).x
         solution = self._solver.least_squares(f, b)
         return solution.x, solution.lam
@@ -266,7 +239,7 @@ class PlainImplicit:
         self._vd_before[:], self._lam_before[:] = self._vd, self._lam
         self._q[:], self._v[:], self._a[:], self._vd[:] = trial.q, trial.v, trial.a, trial.vd
         self._lam[:] = trial.lam
-        if self._redundant:  # multipliers that do nothing now would act where A has changed
+        if self._plain.redundant:  # multipliers that do nothing now would act where A has changed
             A = self._plain.parts(t1, trial.q, trial.v).A
             self._lam[:] = np.linalg.pinv(A.T, rcond=RANK_TOLERANCE) @ (A.T @ trial.lam)
         self._numbers[:] = t1, self.step_size, float(at_break), 0.0 if at_break else h

@@ -43,6 +43,10 @@ _BLOCK, _ITERATIONS = 30, 6
 _SHIFTS = (1e-13, 1e-11)  # squared singular values below which pivots are counted
 
 
+Units = NDArray[Any] | None
+"""Labels of columns, equal for those of the same unit."""
+
+
 class Group(NamedTuple):
     """Rows that depend on each other, and on no others.
 
@@ -116,12 +120,16 @@ class Dependencies(NamedTuple):
         return out * self.row_scale[:, None]
 
 
-def dependencies(A: Any, *, tolerance: float = TOLERANCE, most_dense: int = MOST_DENSE_ROWS) -> Dependencies:
+def dependencies(
+    A: Any, *, units: Units = None, tolerance: float = TOLERANCE, most_dense: int = MOST_DENSE_ROWS
+) -> Dependencies:
     """Return rank and dependent rows of a sparse matrix.
 
     Parameters
     ----------
     A : sparse array, shape (m, n)
+    units : array, shape (n,), optional
+        Label of the unit of each column: see `scaled_rows`.
     tolerance : float
         Largest singular value, relative to the largest of all, that is zero.
     most_dense : int
@@ -133,7 +141,7 @@ def dependencies(A: Any, *, tolerance: float = TOLERANCE, most_dense: int = MOST
     >>> found.rank, found.rows, found.close
     (2, [0, 1], False)
     """
-    scaled, row_scale = scaled_rows(sp.csr_array(A))
+    scaled, row_scale = scaled_rows(sp.csr_array(A), units)
     m = scaled.shape[0]
     if m == 0:
         return Dependencies(0, (), 1.0, 0.0, row_scale)
@@ -152,9 +160,19 @@ def dependencies(A: Any, *, tolerance: float = TOLERANCE, most_dense: int = MOST
     return Dependencies(m - sum(group.degree for group in groups), tuple(groups), *gap, row_scale)
 
 
-def scaled_rows(A: Any) -> tuple[Any, Array]:
-    """Return A with columns of largest entry one, then rows of length one (what is zero stays zero); factors of the rows."""
-    A = A @ sp.diags_array(_inverse(abs(A).max(axis=0).toarray().ravel())) if A.shape[0] else A
+def scaled_rows(A: Any, units: Units = None) -> tuple[Any, Array]:
+    """Return A with columns of a common size, then rows of length one (what is zero stays zero), and the factors of the rows.
+
+    Columns of the same unit share a factor, which brings the median of their largest entries to one: a column that holds
+    nothing but the 1e-8 of a hinge that is not quite level stays small. Without `units` each column has its own factor.
+    """
+    if A.shape[0]:
+        sizes = abs(A).max(axis=0).toarray().ravel()
+        for unit in np.unique(units) if units is not None else ():
+            own = units == unit
+            used = sizes[own & (sizes > 0.0)]
+            sizes[own] = np.median(used) if used.size else 0.0
+        A = A @ sp.diags_array(_inverse(sizes))
     row_scale = _inverse(np.sqrt(A.multiply(A).sum(axis=1)))
     return sp.csr_array(sp.diags_array(row_scale) @ A), row_scale
 

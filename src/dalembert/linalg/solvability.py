@@ -7,7 +7,7 @@ other rows A_Y (19), (20). Three ways to find out:
 * SVD:   ``A_X^T N_X = 0`` with the left singular vectors N of zero;
 * QR:    ``B_X = A_X^T Q_X^col = 0`` with the last p columns of Q in ``A E = Q R`` (21) to (27).
 
-Ranks and zeros are decided on scaled rows and columns, so that units do not count.
+Ranks and zeros are decided on scaled rows and columns (`rank.scaled_rows`), so that units do not count.
 
 M. Wojtyra, J. Fraczek, Solvability of reactions in rigid multibody systems with redundant nonholonomic constraints, Multibody
 Syst. Dyn. 30 (2013).
@@ -22,7 +22,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from dalembert.kernel.vec3 import Array
-from dalembert.linalg.rank import MEMBER, TOLERANCE, scaled_rows
+from dalembert.linalg.rank import MEMBER, TOLERANCE, Units, scaled_rows
 
 
 def rank(A: Array) -> int:
@@ -30,7 +30,7 @@ def rank(A: Array) -> int:
     return int(np.linalg.matrix_rank(A, rtol=TOLERANCE)) if A.size else 0
 
 
-def by_ranks(A: Array, rows: Sequence[int]) -> bool:
+def by_ranks(A: Array, rows: Sequence[int], units: Units = None) -> bool:
     """Return whether the reaction of some rows is unique, by ranks.
 
     Examples
@@ -39,7 +39,7 @@ def by_ranks(A: Array, rows: Sequence[int]) -> bool:
     >>> by_ranks(A, [0]), by_ranks(A, [0, 1]), by_ranks(A, [2])
     (False, True, True)
     """
-    scaled = scaled_rows(sp.csr_array(A))[0].toarray()
+    scaled = scaled_rows(sp.csr_array(A), units)[0].toarray()
     return rank(scaled[rows]) + rank(np.delete(scaled, rows, axis=0)) == rank(scaled)
 
 
@@ -71,20 +71,20 @@ def b_matrix(A: Array, rows: Sequence[int], null: Callable[[Array], Array] = nul
     return np.asarray(A[rows].T @ null(A)[rows])
 
 
-def by_svd(A: Array, rows: Sequence[int]) -> bool:
+def by_svd(A: Array, rows: Sequence[int], units: Units = None) -> bool:
     """Return whether the reaction of some rows is unique, by singular vectors."""
-    return _vanishes(A, rows, null_by_svd)
+    return _vanishes(A, rows, units, null_by_svd)
 
 
-def by_qr(A: Array, rows: Sequence[int]) -> bool:
+def by_qr(A: Array, rows: Sequence[int], units: Units = None) -> bool:
     """Return whether the reaction of some rows is unique, by the QR decomposition (27)."""
-    return _vanishes(A, rows, null_by_qr)
+    return _vanishes(A, rows, units, null_by_qr)
 
 
-def _vanishes(A: Array, rows: Sequence[int], null: Callable[[Array], Array]) -> bool:
-    scaled = scaled_rows(sp.csr_array(A))[0].toarray()
+def _vanishes(A: Array, rows: Sequence[int], units: Units, null: Callable[[Array], Array]) -> bool:
+    scaled = scaled_rows(sp.csr_array(A), units)[0].toarray()
     return float(np.abs(b_matrix(scaled, rows, null)).max(initial=0.0)) <= MEMBER
 
 
-METHODS: dict[str, Callable[[Array, Sequence[int]], bool]] = {"ranks": by_ranks, "svd": by_svd, "qr": by_qr}
+METHODS: dict[str, Callable[[Array, Sequence[int], Units], bool]] = {"ranks": by_ranks, "svd": by_svd, "qr": by_qr}
 """The methods of the paper, by name."""

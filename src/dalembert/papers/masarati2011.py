@@ -196,6 +196,8 @@ def _draw_pendulum(tolerances: dict[str, float]) -> Any:
     for ax, title in zip(axes.ravel(), titles, strict=True):
         ax.set_title(title, fontsize="small")
         ax.grid(alpha=0.3)
+    for ax in axes.ravel()[1:]:
+        ax.set_xlabel("time [s]")
     axes[0, 0].legend(fontsize="x-small")
     return figure
 
@@ -212,6 +214,8 @@ def _draw_blade_motion() -> Any:
             axes[row, 1].plot(run.time, run.velocity[:, row], linewidth=0.8)
             axes[row, 0].set_ylabel(f"{label} [rad]")
             axes[row, 1].set_ylabel(f"{label} rate [rad/s]")
+    for ax in axes[1]:
+        ax.set_xlabel("time [s]")
     axes[0, 0].legend(fontsize="small")
     return figure
 

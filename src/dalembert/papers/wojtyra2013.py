@@ -1,5 +1,5 @@
-"""M. Wojtyra, J. Fraczek, Solvability of reactions in rigid multibody systems with redundant nonholonomic constraints, Multibody
-Syst. Dyn. 30 (2013) 153-171: the mobile robot of section 4.
+"""M. Wojtyra, J. Fraczek, Solvability of reactions in rigid multibody systems with redundant nonholonomic constraints,
+Multibody Syst. Dyn. 30 (2013) 153-171: the mobile robot of section 4.
 
 The paper shows d(t) of the steering as a picture (Fig. 2) and gives neither its numbers nor the length of the run; here d is
 made of four smooth steps, and the run takes 30 s. "independent" marks values of other formulations with the same d(t): the

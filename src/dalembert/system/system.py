@@ -381,6 +381,11 @@ class System:
         return b1
 
     @property
+    def gaps(self) -> dict[str, float]:
+        """Rows that stay open because redundant constraints contradict each other [m], [sine of half an angle]."""
+        return {self.layout.rows[k]: float(self.tables.gaps[k]) for k in np.flatnonzero(self.tables.gaps)}
+
+    @property
     def motion_names(self) -> tuple[str, ...]:
         """The motions of the model."""
         return tuple(name[8:-1] for name in self._laws() if name.startswith("motion "))
