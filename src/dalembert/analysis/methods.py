@@ -145,7 +145,8 @@ def fastest_rate(system: MechanicalSystem, state: State, iterations: int = 12) -
     10.0
     """
     K = system.stiffness(state.t, state.q, state.v, np.zeros(system.n_constraints), with_constraints=False)
-    D = system.damping(state.t, state.q, state.v)
+    rubs = isinstance(system, System) and system.friction is not None  # it is stiffest where sliding turns round
+    D = system.damping(state.t, state.q, np.zeros(system.n_velocities) if rubs else state.v)
     if not (np.abs(K.data).max(initial=0.0) or np.abs(D.data).max(initial=0.0)):
         return 0.0
     M, A = system.mass(state.t, state.q), system.jacobian(state.t, state.q, state.v)
