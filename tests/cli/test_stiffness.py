@@ -90,6 +90,8 @@ def test_the_pose_at_a_singular_angle_is_noted(tmp_path, capsys):
         ((PLATFORM, "--body", "platform", "--about", "1,b,2"), "it is neither a name nor three numbers"),
         ((WISHBONE, "--body", "lower arm"), "body 'lower arm': no force field acts on it"),
         ((PLATFORM, "--body", "platform", "--euler", "322"), "Euler set '322': it is none of the twelve"),
+        ((WISHBONE, "--body", "wheel", "--condensed", "--force", "tyre"), "option '--force': it says nothing about"),
+        ((PLATFORM, "--body", "platform", "--condensed", "--at", "design"), "the mechanism is not at rest there"),
     ],
 )
 def test_messages(arguments, message, capsys):

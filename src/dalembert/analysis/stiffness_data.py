@@ -158,11 +158,10 @@ class Matrices:
         return {name: ("axis", values, {"units": units, "meaning": what}) for name, (values, units, what) in found.items()}
 
     def _elastic(self, K: Array, about: str) -> dict[str, Any]:
-        """Return eigen-stiffnesses, compliance and its centre."""
-        place = {"origin": self.origin, "center": self.field.position[0]}.get(about)
-        return elastic_data(
-            K, self.points[0] if place is None and self.points is not None else place, self.loads, self.displacements
-        )
+        """Return eigen-stiffnesses, compliance and its centre, of the matrix about one of the points."""
+        places = {"origin": self.origin, "center": self.field.position[0]}
+        place = places[about] if self.points is None else self.points[0]
+        return elastic_data(K, place, self.loads, self.displacements)
 
     def _attributes(self) -> dict[str, Any]:
         return {
@@ -173,19 +172,17 @@ class Matrices:
         }
 
 
-def elastic_data(K: Array, place: Array | None, loads: Sequence[str], displacements: Sequence[str]) -> dict[str, Any]:
+def elastic_data(K: Array, place: Array, loads: Sequence[str], displacements: Sequence[str]) -> dict[str, Any]:
     """Return eigen-stiffnesses with their directions, compliance and its centre, of a matrix about a place [m]."""
     found, C = principal(K), inverse(K)
     centre = centre_of_compliance(C)
     planar = K.shape[0] == 3
     axis = "plane_axis" if planar else "axis"
-    start = np.zeros(3) if place is None else place
-    kind = {"units": "m", "kind": centre.kind}
     data: dict[str, Any] = {
         "translational_stiffness": ("translation", found.translational, {"units": "N/m"}),
         "translational_direction": (("translation", axis), found.translations),
         "rotational_stiffness": ("rotation", found.rotational, {"units": "N m/rad"}),
-        "centre_of_compliance": ("axis", start + centre.offset, kind),
+        "centre_of_compliance": ("axis", place + centre.offset, {"units": "m", "kind": centre.kind}),
     }
     if not planar:
         data["rotational_direction"] = (("rotation", axis), found.rotations)

@@ -32,10 +32,14 @@ def stiffness(
             help="About the origin (1Kc), the centre of mass (2Kc), or a material point (4Kc): a name, or x,y,z as drawn [m].",
         ),
     ] = "center",
-    origin: Annotated[str, Option(metavar="POINT", help="The fixed point O of 1Kc and K_O: a name, or x,y,z [m].")] = "0,0,0",
+    origin: Annotated[
+        str | None, Option(metavar="POINT", help="The fixed point O of 1Kc and K_O: a name, or x,y,z [m]; else the origin.")
+    ] = None,
     axes: Annotated[str, Option(metavar="world|body|FRAME", help="Axes of all components.")] = "world",
-    euler: Annotated[str, Option(help="The set of Euler angles of the Hessians.")] = "321",
-    at: Annotated[Place, Option(help="Where the model is drawn, or its nearest equilibrium.")] = Place.design,
+    euler: Annotated[str | None, Option(help="The set of Euler angles of the Hessians; 321 if not given.")] = None,
+    at: Annotated[
+        Place | None, Option(help="As drawn, or the nearest equilibrium; if not given as drawn, at rest with --condensed.")
+    ] = None,
     force: Annotated[
         list[str] | None, Option(help="Only this force makes the field, or 'gravity'; may be given several times.")
     ] = None,
@@ -55,18 +59,12 @@ def stiffness(
     place = _point(source.model, about)
     found: Any
     if condensed:
-        found = condensed_stiffness(source.model, body, about=place, axes=axes)
+        _refuse({"--origin": origin, "--euler": euler, "--force": force})
+        found = condensed_stiffness(source.model, body, about=place, axes=axes, at=at.value if at else "equilibrium")
     else:
-        found = cartesian_stiffness(
-            source.model,
-            body,
-            about=place,
-            origin=_point(source.model, origin),
-            axes=axes,
-            euler=euler,
-            forces=force,
-            at=at.value,
-        )
+        options: dict[str, Any] = {"origin": _point(source.model, origin or "origin"), "euler": euler or "321", "axes": axes}
+        where = at.value if at else "design"
+        found = cartesian_stiffness(source.model, body, about=place, forces=force or None, at=where, **options)
     if plot is not None:
         found.plot().savefig(plot)
     title = f"{source.model.name} ({model}), body {body!r}"
@@ -76,6 +74,13 @@ def stiffness(
         _print_condensed(title, found)
     else:
         _print(title, found)
+
+
+def _refuse(options: dict[str, Any]) -> None:
+    """Raise if an option was given that the condensed stiffness does not know."""
+    for name, value in options.items():
+        if value:
+            raise ModelError(f"option '{name}'", "it says nothing about the condensed stiffness", "leave it or --condensed out")
 
 
 def _point(model: Model, word: str) -> Any:
