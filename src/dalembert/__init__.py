@@ -111,19 +111,19 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from dalembert.analysis.assemble import assemble
-    from dalembert.analysis.cartesian_stiffness import cartesian_stiffness
-    from dalembert.analysis.condensation import CondensedStiffness, condensed_stiffness
     from dalembert.analysis.equilibrium import EquilibriumError, equilibrium
-    from dalembert.analysis.force_field import ForceField, force_field
     from dalembert.analysis.frequency_response import frequency_response
     from dalembert.analysis.linearize import linearize
     from dalembert.analysis.modes import modes
-    from dalembert.analysis.potential import Potential
     from dalembert.analysis.reactions import Reactions, reactions
     from dalembert.analysis.results import Run
-    from dalembert.analysis.several_bodies import jointed_stiffness, pair_stiffness, relative_stiffness
     from dalembert.analysis.simulate import Simulation, simulate
-    from dalembert.analysis.stiffness_data import CartesianStiffness
+    from dalembert.analysis.stiffness.cartesian_stiffness import cartesian_stiffness
+    from dalembert.analysis.stiffness.condensation import CondensedStiffness, condensed_stiffness
+    from dalembert.analysis.stiffness.data import CartesianStiffness
+    from dalembert.analysis.stiffness.force_field import ForceField, force_field
+    from dalembert.analysis.stiffness.potential import Potential
+    from dalembert.analysis.stiffness.several_bodies import jointed_stiffness, pair_stiffness, relative_stiffness
     from dalembert.integrators.implicit import generalized_alpha, hht_alpha
     from dalembert.integrators.ode import ConstrainedOde, constrain
     from dalembert.io import load_model, model_schema, save_model
@@ -131,16 +131,16 @@ if TYPE_CHECKING:
     from dalembert.lagrange.mechanics import Mechanics
 
 _LATE = {
-    "CartesianStiffness": "dalembert.analysis.stiffness_data",
-    "CondensedStiffness": "dalembert.analysis.condensation",
-    "ForceField": "dalembert.analysis.force_field",
-    "Potential": "dalembert.analysis.potential",
-    "cartesian_stiffness": "dalembert.analysis.cartesian_stiffness",
-    "condensed_stiffness": "dalembert.analysis.condensation",
-    "force_field": "dalembert.analysis.force_field",
-    "jointed_stiffness": "dalembert.analysis.several_bodies",
-    "pair_stiffness": "dalembert.analysis.several_bodies",
-    "relative_stiffness": "dalembert.analysis.several_bodies",
+    "CartesianStiffness": "dalembert.analysis.stiffness.data",
+    "CondensedStiffness": "dalembert.analysis.stiffness.condensation",
+    "ForceField": "dalembert.analysis.stiffness.force_field",
+    "Potential": "dalembert.analysis.stiffness.potential",
+    "cartesian_stiffness": "dalembert.analysis.stiffness.cartesian_stiffness",
+    "condensed_stiffness": "dalembert.analysis.stiffness.condensation",
+    "force_field": "dalembert.analysis.stiffness.force_field",
+    "jointed_stiffness": "dalembert.analysis.stiffness.several_bodies",
+    "pair_stiffness": "dalembert.analysis.stiffness.several_bodies",
+    "relative_stiffness": "dalembert.analysis.stiffness.several_bodies",
     "ConstrainedOde": "dalembert.integrators.ode",
     "Mechanics": "dalembert.lagrange.mechanics",
     "Reactions": "dalembert.analysis.reactions",

@@ -14,8 +14,8 @@ from dalembert.errors import ModelError
 if TYPE_CHECKING:
     import xarray as xr
 
-    from dalembert.analysis.condensation import CondensedStiffness
-    from dalembert.analysis.stiffness_data import CartesianStiffness
+    from dalembert.analysis.stiffness.condensation import CondensedStiffness
+    from dalembert.analysis.stiffness.data import CartesianStiffness
     from dalembert.kernel.vec3 import Array
     from dalembert.system.model import Model
 
@@ -50,8 +50,8 @@ def stiffness(
     as_json: AsJson = False,
 ) -> None:
     """Find the Cartesian stiffness matrices of a body."""
-    from dalembert.analysis.cartesian_stiffness import cartesian_stiffness
-    from dalembert.analysis.condensation import condensed_stiffness
+    from dalembert.analysis.stiffness.cartesian_stiffness import cartesian_stiffness
+    from dalembert.analysis.stiffness.condensation import condensed_stiffness
     from dalembert.io import read_model_file
 
     source = read_model_file(model)

@@ -20,13 +20,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import block_diag
 
-from dalembert.analysis.cartesian_stiffness import cartesian_stiffness
-from dalembert.analysis.condensation import condensed_stiffness
 from dalembert.analysis.equilibrium import equilibrium
-from dalembert.analysis.force_field import ForceField, force_field
-from dalembert.analysis.hessians import Chart, charts_of, from_corotational, hessian_1
-from dalembert.analysis.potential import Potential
-from dalembert.analysis.stiffness_data import CartesianStiffness
+from dalembert.analysis.stiffness.cartesian_stiffness import cartesian_stiffness
+from dalembert.analysis.stiffness.condensation import condensed_stiffness
+from dalembert.analysis.stiffness.data import CartesianStiffness
+from dalembert.analysis.stiffness.force_field import ForceField, force_field
+from dalembert.analysis.stiffness.hessians import Chart, charts_of, from_corotational, hessian_1
+from dalembert.analysis.stiffness.potential import Potential
 from dalembert.kernel.vec3 import Array
 from dalembert.papers import peng2024
 from dalembert.papers.figures import Figure

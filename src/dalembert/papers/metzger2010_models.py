@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from dalembert.analysis.force_field import ForceField
-from dalembert.analysis.potential import Potential
+from dalembert.analysis.stiffness.force_field import ForceField
+from dalembert.analysis.stiffness.potential import Potential
 from dalembert.kernel.vec3 import Array
 from dalembert.rotation.euler import euler_set
 from dalembert.system.model import Model

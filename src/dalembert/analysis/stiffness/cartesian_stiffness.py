@@ -17,10 +17,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dalembert.analysis.force_field import ForceField, field_at, force_field, pose_of, with_forces
-from dalembert.analysis.labels import DISPLACEMENTS, LOADS, names_of
-from dalembert.analysis.places import Axes, Places, PlacesOfModel, Point
-from dalembert.analysis.stiffness_data import MOVING, SELECTED, CartesianStiffness, Matrices
+from dalembert.analysis.stiffness.data import MOVING, SELECTED, CartesianStiffness, Matrices
+from dalembert.analysis.stiffness.force_field import ForceField, field_at, force_field, pose_of, with_forces
+from dalembert.analysis.stiffness.labels import DISPLACEMENTS, LOADS, names_of
+from dalembert.analysis.stiffness.places import Axes, Places, PlacesOfModel, Point
 from dalembert.errors import ModelError
 from dalembert.rotation.euler import EulerSet
 from dalembert.system.build import build

@@ -9,9 +9,9 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from dalembert.analysis.force_field import ForceField
-from dalembert.analysis.hessians import Chart
-from dalembert.analysis.potential import Components, Derivatives, PlanarPotential, Potential, fixed_or_corotational
+from dalembert.analysis.stiffness.force_field import ForceField
+from dalembert.analysis.stiffness.hessians import Chart
+from dalembert.analysis.stiffness.potential import Components, Derivatives, PlanarPotential, Potential, fixed_or_corotational
 from dalembert.errors import ModelError
 from dalembert.kernel.vec3 import Array
 from dalembert.rotation.euler import EulerSet, euler_set

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from dalembert.analysis.force_field import ForceField
-from dalembert.analysis.hessians import Chart, chart_at, from_corotational, from_fixed
+from dalembert.analysis.stiffness.force_field import ForceField
+from dalembert.analysis.stiffness.hessians import Chart, chart_at, from_corotational, from_fixed
 from dalembert.errors import ModelError
 from dalembert.kernel.vec3 import Array
 from dalembert.rotation.euler import EulerSet, euler_set
@@ -164,7 +164,7 @@ class Potential:
         >>> bowl.field([1.0, 2.0, 0.0]).stiffness.diagonal().round(9).tolist()
         [3.0, 3.0, 12.0, 0.0, -1.0, 0.0]
         """
-        from dalembert.analysis.symbolic_potential import symbolic_potential
+        from dalembert.analysis.stiffness.symbolic_potential import symbolic_potential
 
         return symbolic_potential(
             expression,

@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from dalembert.analysis import labels
-from dalembert.analysis.force_field import body_index, field_at
 from dalembert.analysis.linearize import Linearization, linearize
-from dalembert.analysis.places import Axes, PlacesOfModel, Point
 from dalembert.analysis.results import AXES
 from dalembert.analysis.spectrum import MOST_DENSE
-from dalembert.analysis.stiffness_data import elastic_data
+from dalembert.analysis.stiffness import labels
+from dalembert.analysis.stiffness.data import elastic_data
+from dalembert.analysis.stiffness.force_field import body_index, field_at
+from dalembert.analysis.stiffness.places import Axes, PlacesOfModel, Point
 from dalembert.errors import ModelError, SolveError
 from dalembert.kernel.vec3 import Array
 from dalembert.linalg.combination import CombinationSolver, stiffness_of_rows

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
 
-from dalembert.analysis.force_field import FixedPointField, ForceField, corners
+from dalembert.analysis.stiffness.force_field import FixedPointField, ForceField, corners
 from dalembert.kernel.vec3 import Array
 from dalembert.rotation.euler import EulerSet, euler_set, most_regular_set
 from dalembert.rotation.skew import tilde

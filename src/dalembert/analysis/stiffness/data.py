@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from dalembert.analysis import labels
-from dalembert.analysis.compliance import centre_of_compliance, inverse, principal
-from dalembert.analysis.force_field import ForceField
-from dalembert.analysis.hessians import Chart, charts_of, hessian_1, hessian_2
 from dalembert.analysis.results import AXES
-from dalembert.analysis.several_bodies import planar_entries
+from dalembert.analysis.stiffness import labels
+from dalembert.analysis.stiffness.compliance import centre_of_compliance, inverse, principal
+from dalembert.analysis.stiffness.force_field import ForceField
+from dalembert.analysis.stiffness.hessians import Chart, charts_of, hessian_1, hessian_2
+from dalembert.analysis.stiffness.several_bodies import planar_entries
 from dalembert.kernel.vec3 import Array
 from dalembert.rotation.euler import EulerSet
 from dalembert.rotation.skew import axial, tilde

@@ -21,8 +21,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from dalembert.analysis.force_field import ForceField
-from dalembert.analysis.labels import LOADS, names_of, stiffness_matrix
+from dalembert.analysis.stiffness.force_field import ForceField
+from dalembert.analysis.stiffness.labels import LOADS, names_of, stiffness_matrix
 from dalembert.errors import ModelError
 from dalembert.kernel.vec3 import Array
 

@@ -6,7 +6,7 @@ from scipy.linalg import block_diag
 from scipy.spatial.transform import Rotation
 
 import dalembert as da
-from dalembert.analysis.hessians import charts_of, from_corotational, from_fixed, hessian_1, hessian_2
+from dalembert.analysis.stiffness.hessians import charts_of, from_corotational, from_fixed, hessian_1, hessian_2
 from dalembert.kernel.compile import JIT_DISABLED
 from dalembert.papers.metzger2010_models import stewart_gough
 from dalembert.rotation.euler import EULER_SETS

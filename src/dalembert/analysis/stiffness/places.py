@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from dalembert.analysis.force_field import ForceField, body_index
+from dalembert.analysis.stiffness.force_field import ForceField, body_index
 from dalembert.errors import ModelError, nearest
 from dalembert.kernel.vec3 import Array
 from dalembert.rotation.quaternion import to_rotation

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import dalembert as da
-from dalembert.analysis.compliance import centre_of_compliance, inverse, principal
+from dalembert.analysis.stiffness.compliance import centre_of_compliance, inverse, principal
 from dalembert.rotation.skew import tilde
 
 PLACE = np.array([0.3, -0.2, 0.5])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.analysis import condensation
-from dalembert.analysis.labels import DISPLACEMENTS
 from dalembert.analysis.linearize import linearize
+from dalembert.analysis.stiffness import condensation
+from dalembert.analysis.stiffness.labels import DISPLACEMENTS
 from dalembert.kernel.compile import JIT_DISABLED
 from dalembert.papers import metzger2010, peng2024
 
