@@ -251,7 +251,8 @@ def _largest(name: str, ours: Any, expected: Any, tolerance: float = RELATIVE, s
     rounding = ROUNDING if source == INDEPENDENT else 0.0
     gap = np.maximum(np.abs(np.asarray(ours, float) - table) - rounding, 0.0)
     deviation = float((gap / np.maximum(np.abs(table), 1e-3)).max())
-    return Figure(f"{name}: largest deviation", 0.0, deviation, tolerance, source)
+    beyond = " beyond its ten decimals" if source == INDEPENDENT else ""
+    return Figure(f"{name}: largest deviation{beyond}", 0.0, deviation, tolerance, source)
 
 
 # --- 6, 8, 9 ------------------------------------------------------------------------------------------------------------
