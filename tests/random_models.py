@@ -156,6 +156,28 @@ def _pull(t, q, v):
     return np.stack([np.concatenate([force, np.sin(v[0, 3:]) * q[1, 4:]]), np.concatenate([-force, v[1, :3] * q[0, 3]])])
 
 
+def _beam(**section):
+    """A bent, twisted beam element that is not drawn relaxed, with a full section law."""
+
+    def add(rng, model, main):
+        stiffness = _symmetric(rng) + 0.3 * np.eye(6)
+        damping = {label: make(rng) for label, make in section.items()}
+        frame = random_rotation(rng)
+        model.beam_element(
+            "force",
+            main,
+            "one",
+            **_ends(rng),
+            orientation=frame,
+            orientation_driven=frame * Rotation.from_rotvec(0.3 * rng.normal(size=3)),
+            section=da.section.General(stiffness=stiffness, **damping),
+            free=0.5 * rng.normal(size=6),
+            length=rng.uniform(0.5, 1.5),
+        )
+
+    return add
+
+
 TABLE = [(-1.0, -3.0), (-0.2, -1.0), (0.3, 1.0), (1.0, 5.0)]
 DAMPING_TABLE = [(-2.0, -4.0), (-0.5, -1.5), (0.0, 0.0), (1.0, 0.7), (2.0, 1.0)]
 HARMONIC = da.Harmonic(amplitude=2.0, frequency=0.3, phase=0.4)
@@ -180,6 +202,7 @@ CONSERVATIVE = {  # force elements by the way they are added to a model of two b
     "bushing with matrices": lambda rng, m, main: m.bushing(
         "force", main, "one", **frames(rng), stiffness=_symmetric(rng), preload=rng.normal(size=6)
     ),
+    "beam element": _beam(),
     "dead load": lambda rng, m, main: m.load("force", "one", force=rng.normal(size=3), at=rng.normal(size=3)),
 }
 
@@ -202,6 +225,7 @@ DISSIPATIVE = {
     "damped bushing": lambda rng, m, main: m.bushing(
         "force", main, "one", **frames(rng), stiffness=_symmetric(rng), damping=_symmetric(rng), preload=rng.normal(size=6)
     ),
+    "damped beam element": _beam(damping=_symmetric),
 }
 
 BETWEEN_BODIES = {name: add for name, add in (CONSERVATIVE | DISSIPATIVE).items() if name != "dead load"}

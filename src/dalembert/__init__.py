@@ -12,7 +12,9 @@ Examples
 
 from typing import TYPE_CHECKING, Any
 
-from dalembert.elements import inertia
+from dalembert.elements import inertia, section
+from dalembert.elements.beam import Beam
+from dalembert.elements.beam_element import BeamElement
 from dalembert.elements.body import Body
 from dalembert.elements.bushing import Bushing
 from dalembert.elements.coupling import Coupling, Term
@@ -37,6 +39,8 @@ from dalembert.system.system import Energy, Reaction, System
 
 __all__ = [
     "Accelerations",
+    "Beam",
+    "BeamElement",
     "Body",
     "Bushing",
     "CartesianStiffness",
@@ -104,6 +108,7 @@ __all__ = [
     "relative_stiffness",
     "save_model",
     "save_run",
+    "section",
     "simulate",
 ]
 

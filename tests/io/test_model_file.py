@@ -42,7 +42,8 @@ def bits(value):
 def contents(model):
     sections = (model.points, model.frames, model.bodies, model.joints, model.couplings, model.motions, model.forces)
     listed = [[(name, bits(element)) for name, element in section.items()] for section in sections]
-    return model.name, bits(model.gravity), bits(model.plane), model.tolerance, listed
+    beams = [(name, bits(beam)) for name, beam in model.beams.items()]
+    return model.name, bits(model.gravity), bits(model.plane), model.tolerance, listed, beams
 
 
 def assert_survives(model):
@@ -107,6 +108,59 @@ def test_forces_survive(seed, law):
     model.joint_load("constant", "c", 3, coordinate="distance")
     model.friction("rust", "c", coefficient=rng.uniform(), radius=0.02, length=0.3, viscous=rng.uniform())
     assert_same_systems(assert_survives(model), model)
+
+
+SECTIONS = {
+    "rectangle": lambda rng: da.section.Rectangle(width=rng.uniform(0.01, 0.1), height=0.02, damping_time=1e-5, **MATERIAL),
+    "circle": lambda rng: da.section.Circle(diameter=rng.uniform(0.01, 0.1), shear_factors=(0.8, 0.9), **MATERIAL),
+    "tube": lambda rng: da.section.Tube(outer_diameter=0.1, inner_diameter=rng.uniform(0.01, 0.09), **MATERIAL),
+    "i": lambda rng: da.section.ISection(width=0.1, height=0.2, web=rng.uniform(0.005, 0.01), flange=0.01, **MATERIAL),
+    "general": lambda rng: da.section.General(
+        stiffness=_positive(rng), damping=_positive(rng), mass=rng.uniform(), inertia=(3, 2, 2, 0.1, 0.2, 0.3), centre=(0.1, 0)
+    ),
+    "diagonal": lambda rng: da.section.General(stiffness=rng.uniform(1, 2, 6), mass=1),
+}
+MATERIAL = {"youngs_modulus": 2.1e11, "poisson_ratio": 0.3, "density": 7850}
+
+
+def _positive(rng):
+    L = rng.normal(size=(6, 6))
+    return L @ L.T + np.eye(6)
+
+
+@given(SEEDS, st.sampled_from(sorted(SECTIONS)))
+def test_beams_survive(seed, kind):
+    rng = np.random.default_rng(seed)
+    model = da.Model("frame")
+    model.point("A", rng.normal(size=3))
+    model.body("hub", mass=1)
+    section = SECTIONS[kind](rng)
+    model.beam("straight", "A", rng.normal(size=3), section=section, elements=3, up=rng.normal(size=3), twist=rng.normal())
+    model.beam(
+        "arc", (0, 0, 0), (1, 0, 0), via=rng.normal(size=3), section=section, elements=2, start_joint="revolute",
+        start_body="hub", start_axis=rng.normal(size=3), end_joint="fixed", locking_correction=False,
+    )  # fmt: skip
+    model.frame("tip", "arc 2", at=rng.normal(size=3))
+    model.spherical("ball", "hub", "straight 1", at="straight node 1")
+    model.spring("spring", "straight 0", "arc 1", at="straight node 0", at_driven="arc node 1", stiffness=3.0)
+    turn, bend = random_rotation(rng), Rotation.from_rotvec(0.4 * rng.normal(size=3))
+    model.beam_element(
+        "piece", "hub", "arc 0", at=rng.normal(size=3), at_driven="arc node 0", section=section, free=rng.normal(size=6),
+        orientation=turn, orientation_driven=turn * bend, length=rng.uniform(0.1, 1.0),
+    )  # fmt: skip
+    again = assert_survives(model)
+    assert_same_systems(again, model)
+    assert "straight 0-1" not in model_to_text(model)
+
+
+def test_a_beam_whose_parts_were_changed_is_written_part_by_part():
+    model = da.Model("beam")
+    beam = model.beam("b", (0, 0, 0), (1, 0, 0), section=SECTIONS["circle"](np.random.default_rng(0)), elements=2)
+    model.bodies["b 1"] = dataclasses.replace(beam.bodies[1], mass=7.0)
+    again = model_from_text(model_to_text(model))
+    assert again.bodies["b 1"].mass == 7.0
+    assert not again.beams
+    assert_same_systems(again, model)
 
 
 @pytest.mark.parametrize("name", ["yes", "1", "1e5", "null", "a b", "x ", "a-b+c", "_", "No", "0x1"])

@@ -81,7 +81,7 @@ def frequency_response(
 
 def _response(lin: Linearization, s: complex) -> NDArray[np.complex128]:
     """Return the transfer functions at one s."""
-    M, D, K, A, T, T1, B, holonomic = lin.pencil
+    M, D, K, A, T, T1, B, holonomic = lin.pencil[:8]
     n, m = K.shape[0], A.shape[0]
     S = sp.csc_array(s**2 * M + s * D + K)
     force = np.column_stack([T.T @ one.force for one in lin.inputs]).astype(complex)

@@ -52,6 +52,8 @@ class Pencil(NamedTuple):
         Of the rows that restrict velocities only: A d' + B d = 0.
     holonomic : array of bool, shape (m,)
         The other rows.
+    slender : bool
+        Whether beams make directions far softer than the largest stiffness: zero is then told from soft by rounding alone.
     """
 
     M: sp.csc_array
@@ -62,6 +64,7 @@ class Pencil(NamedTuple):
     T1: sp.csc_array
     B: sp.csc_array
     holonomic: NDArray[np.bool_]
+    slender: bool = False
 
 
 class Motion(NamedTuple):
@@ -116,17 +119,18 @@ def pencil_at(
     if v.any() or a.any():
         K = K + D_f @ N + M @ system.transport(a) + system.inertia_stiffness(t, q, a)
     A, holonomic = system.jacobian(t, q, v), system.holonomic
+    slender = isinstance(system, System) and bool(system.tables.beams.size)
     B = _of_velocities(sp.csc_array(A @ N + system.velocity_stiffness(t, q, v)), holonomic)
     if axes is None:
         eye, none = sp.eye_array(v.size, format="csc"), sp.csc_array((v.size, v.size))
-        return Pencil(M, sp.csc_array(D), sp.csc_array(K), A, eye, none, B, holonomic)
+        return Pencil(M, sp.csc_array(D), sp.csc_array(K), A, eye, none, B, holonomic, slender)
     if not isinstance(system, System):
         raise ModelError("axes", "turning axes need bodies", "leave them out for systems of your own equations")
     T, T1, T2 = _turning(system, at, np.asarray(axes, float), after)
     Tt = T.T.tocsc()
     B = _of_velocities(sp.csc_array(A @ T1 + B @ T), holonomic)
     D_e, K_e = Tt @ (2.0 * M @ T1 + D @ T), Tt @ (M @ T2 + D @ T1 + K @ T)
-    return Pencil(Tt @ M @ T, D_e, K_e, sp.csc_array(A @ T), T, T1, B, holonomic)
+    return Pencil(Tt @ M @ T, D_e, K_e, sp.csc_array(A @ T), T, T1, B, holonomic, slender)
 
 
 def _of_velocities(B: sp.csc_array, holonomic: NDArray[np.bool_]) -> sp.csc_array:
@@ -166,7 +170,7 @@ def is_steady(system: MechanicalSystem, at: Motion, pencil: Pencil, axes: Array 
     later = pencil_at(system, motion_at(system, at.t + dt, q, at.v + dt * at.a), axes=axes, after=dt)
     tried = _allowed(pencil, 6)
     change = STEADY * 1e-4
-    sizes = abs(pencil.A).sum(axis=1) * np.abs(tried).max(initial=0.0)
+    sizes = abs(pencil.A).sum(axis=1) * max(1.0, np.abs(tried).max(initial=0.0))  # bodies that cannot move leave rounding
     if np.any(np.abs(later.A @ tried).max(axis=1, initial=0.0) > change * sizes):
         return False
     pairs = zip(pencil[:3], later[:3], strict=True)

@@ -30,11 +30,14 @@ from dalembert.kernel.vec3 import Array
 from dalembert.linalg.combination import CombinationSolver
 from dalembert.linalg.dense import rank_and_null_space
 from dalembert.linalg.null import ROUNDING, complement, nonzero_eigenpairs, null_directions
+from dalembert.linalg.saddle import SLENDER_REGULARISATION
 
 MOST_DENSE = 400
 """Velocities of the largest system that is solved with dense matrices unless all of its modes are wanted."""
 
 _SHIFT = 1e-2  # of the smallest |w| about: near enough for fast convergence, far enough from a singular matrix
+_SLENDER = 1e-14  # rounding of the energy of a shape beside what is added up, where beams make it small
+
 _SYMMETRIC = 1e-11  # relative to the sizes of what is added up: asymmetry that is rounding
 
 
@@ -229,7 +232,7 @@ def _sparse(pencil: Pencil, count: int) -> Spectrum:
     """Return the modes nearest to zero by ARPACK."""
     M, D, K, A, *_ = pencil
     parts = [K, M, D]
-    combination = CombinationSolver(parts, A)
+    combination = CombinationSolver(parts, A, eps=SLENDER_REGULARISATION if pencil.slender else None)
     w = _smallest(combination, pencil)
     if D.nnz == 0 or not np.abs(D.data).any():
         values, shapes = _sparse_undamped(combination, pencil, count, -_SHIFT * w)
@@ -238,11 +241,12 @@ def _sparse(pencil: Pencil, count: int) -> Spectrum:
     return Spectrum(values, shapes, int(np.sum(values == 0.0)), None, False)
 
 
-def _is_neutral(K: sp.csc_array, shapes: NDArray[np.complex128]) -> NDArray[np.bool_]:
+def _is_neutral(pencil: Pencil, shapes: NDArray[np.complex128]) -> NDArray[np.bool_]:
     """Return for which shapes x^H K x is what rounding would leave of nothing."""
+    K: sp.csc_array = pencil.K
     energy = np.abs(np.einsum("ij,ij->j", shapes.conj(), K @ shapes))
     bound = np.einsum("ij,ij->j", np.abs(shapes), abs(K) @ np.abs(shapes))
-    return np.asarray(energy <= ROUNDING * bound)
+    return np.asarray(energy <= (_SLENDER if pencil.slender else ROUNDING) * bound)
 
 
 def _smallest(combination: CombinationSolver, pencil: Pencil) -> float:
@@ -252,14 +256,15 @@ def _smallest(combination: CombinationSolver, pencil: Pencil) -> float:
     size = float(np.abs(K.data).max(initial=0.0) / max(np.abs(M.data).max(initial=0.0), 1e-300))
     if size == 0.0:
         return 1.0
-    combination.factorize([K, M, D], [1.0, 1e-9 * size, 0.0], A)
+    least = (1e-6 * _SLENDER if pencil.slender else 1e-9) * size
+    combination.factorize([K, M, D], [1.0, least, 0.0], A)
     x, none = np.random.default_rng(0).standard_normal(n), np.zeros(A.shape[0])
     estimate = 0.0
     for _ in range(4):
         x = combination.solver.least_squares(M @ x, none).x
         x /= np.sqrt(max(x @ (M @ x), 1e-300))
         estimate = abs(float(x @ (K @ x)))
-    return max(estimate, 1e-9 * size)
+    return max(estimate, least)
 
 
 def _arpack(operator: LinearOperator, start: Array, count: int) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
@@ -288,7 +293,7 @@ def _sparse_undamped(
     nu, x = _arpack(operator, np.random.default_rng(0).standard_normal(n), count)
     w = sigma + 1.0 / nu
     w = np.where(np.abs(w.imag) <= 1e-9 * np.abs(w), w.real, w).astype(complex)
-    w = np.where(_is_neutral(K, x), 0.0, w)
+    w = np.where(_is_neutral(pencil, x), 0.0, w)
     order = np.argsort(np.abs(w))
     return _roots(w[order], x[:, order])
 
@@ -308,6 +313,6 @@ def _sparse_damped(
     operator = LinearOperator((2 * n, 2 * n), matvec=apply, dtype=float)
     nu, z = _arpack(operator, np.random.default_rng(0).standard_normal(2 * n), min(2 * count + 2, 2 * n - 2))
     s = sigma + 1.0 / nu
-    s = np.where(_is_neutral(K, z[:n]) & (np.abs(s) < 0.1 * sigma), 0.0, s)
+    s = np.where(_is_neutral(pencil, z[:n]) & (np.abs(s) < 0.1 * sigma), 0.0, s)
     kept = _upper(s)
     return s[kept], z[:n, kept]

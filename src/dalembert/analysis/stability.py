@@ -22,6 +22,7 @@ from dalembert.linalg.null import complement, null_directions
 from dalembert.linalg.saddle import SaddleSolver
 
 ROUNDING = 1e-9
+SLENDER_ROUNDING = 3e-15
 _SYMMETRIC = 1e-8
 _FEW = 60  # modes of a large system without potential that are looked at
 
@@ -82,9 +83,10 @@ def _by_pivots(pencil: Pencil) -> Stability:
     inertia = np.asarray(abs(pencil.M).sum(axis=1)).ravel()
     rounding = sp.diags_array(np.where(size > 0.0, size, np.where(inertia > 0.0, inertia, 1.0)), format="csc")
     parts = [sp.csc_array(0.5 * (K + K.T)), stiffness_of_rows(K, A), rounding]
-    combination, counts = CombinationSolver(parts, A), []
+    rounded, eps = (SLENDER_ROUNDING, SLENDER_ROUNDING / 10.0) if pencil.slender else (ROUNDING, None)
+    combination, counts = CombinationSolver(parts, A, eps=eps), []
     for weight in (1.0, -1.0):
-        combination.factorize(parts, [1.0, 1.0, weight * ROUNDING], A)
+        combination.factorize(parts, [1.0, 1.0, weight * rounded], A)
         counts.append(combination.solver.negative_directions())
     return Stability(counts[0], counts[1] - counts[0])
 

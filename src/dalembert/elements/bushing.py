@@ -121,7 +121,7 @@ class Bushing:
         element = self.element
         check_frames(element, self)
         for label in ("stiffness", "damping"):
-            object.__setattr__(self, label, _symmetric(element, label, getattr(self, label)))
+            object.__setattr__(self, label, symmetric(element, label, getattr(self, label)))
         object.__setattr__(self, "preload", checks.vector(element, "preload", self.preload, 6))
 
     @property
@@ -134,7 +134,7 @@ class Bushing:
         return drawn_frames(self.element, self, place)
 
 
-def _symmetric(element: str, label: str, value: ArrayLike) -> Array:
+def symmetric(element: str, label: str, value: ArrayLike) -> Array:
     """Return a symmetric, positive semidefinite 6x6 matrix from six numbers or 36."""
     try:
         A = np.array(value, dtype=float)

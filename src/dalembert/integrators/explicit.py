@@ -631,6 +631,9 @@ class ExplicitIntegrator:
             return None, f"a law of time failed: {error!r}", error
         if not (np.isfinite(run.q).all() and np.isfinite(run.v).all()):
             return None, "the state is not finite", None
+        element, problem = system.overbent(run.q, slack=0.02)
+        if element:
+            return element, problem, None
         reason = int(run.numbers[REASON])
         if reason == OPEN:
             row = system.layout.rows[int(run.numbers[ROW])]

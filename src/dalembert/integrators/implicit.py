@@ -347,9 +347,12 @@ def _renew(problem: Problem, work: Work, iteration: Iteration, track: Track, sti
 
 @inner_inlined
 def _newton(
-    problem: Problem, work: Work, iteration: Iteration, track: Track, c: Coefficients, tolerance: float, h: float
+    problem: Problem, work: Work, iteration: Iteration, track: Track, c: Coefficients, tolerance: float, h: float, full: bool
 ) -> tuple[int, int]:
-    """Iterate from the guess in v'_1 and lambda_1; return a status and the number of iterations."""
+    """Iterate from the guess in v'_1 and lambda_1; return a status and the number of iterations.
+
+    `full`: with new factors in each iteration, which may first lead away: beams turn before their places follow.
+    """
     ratio = (1.0 - c.alpha_f) / (1.0 - c.alpha_m)
     stiff, damp = h * h * c.beta * ratio, h * c.gamma * ratio
     n, before = track.v.size, np.inf
@@ -357,23 +360,26 @@ def _newton(
     if track.counts[5] > 0.0 and _renew(problem, work, iteration, track, stiff, damp) >= 0:
         return NO_FACTORS, 0
     for k in range(1, 11):
+        if full and k > 1 and _renew(problem, work, iteration, track, stiff, damp) >= 0:
+            return NO_FACTORS, k
         _residual(problem, work, track, stiff, damp)
         _correct(problem, work, iteration, track)
-        change = 0.0
+        change, total = 0.0, 0.0
         for i in range(n):
             track.vd1[i] += track.delta[i]
             change = max(change, abs(track.delta[i]))
+            total += track.delta[i]
         for i in range(track.lam1.size):
             track.lam1[i] += track.dlam[i]
         change *= damp
         track.counts[2] += 1.0
         _set_trial(work, track, c, h)
-        if not change < np.inf:
+        if not abs(total) < np.inf:  # max() is blind to NaN
             return NOT_FINITE, k
         contraction = change / before
         if change <= tolerance or (0.0 < contraction < 1.0 and change * contraction <= 0.5 * (1.0 - contraction) * tolerance):
             return DONE, k
-        if contraction > 0.7:
+        if contraction > (100.0 if full else 0.7):
             return NO_CONVERGENCE, k
         before = change
     return NO_CONVERGENCE, 10
@@ -404,17 +410,22 @@ def _reachable(track: Track, tolerance: float, h: float) -> float:
 def _attempt(
     problem: Problem, work: Work, iteration: Iteration, track: Track, c: Coefficients, tolerance: float, t1: float, h: float
 ) -> int:
-    """Try one step, with old factors first if there are any; return a status."""
+    """Try one step, with old factors first if there are any, then fresh ones, at last new ones in each iteration and soft rows.
+
+    Returns a status.
+    """
     assembly.set_time(problem.tables, t1, work.now)
-    status, iterations, fresh, reachable = NO_CONVERGENCE, 0, False, _reachable(track, tolerance, h)
+    status, iterations, fresh, full, reachable = NO_CONVERGENCE, 0, False, False, _reachable(track, tolerance, h)
     while status != DONE:
-        if fresh and track.counts[7] > 0.0:
+        if fresh and not full and iteration.n_forces > 0:
+            full = True
+        elif fresh and track.counts[7] > 0.0:
             break
-        if fresh:
+        elif fresh:
             track.counts[7] = SOFT_STEPS
         fresh = track.counts[5] > 0.0
         _guess(track, h)
-        status, iterations = _newton(problem, work, iteration, track, c, reachable, h)
+        status, iterations = _newton(problem, work, iteration, track, c, reachable, h, full)
         if status != DONE or (iterations > 4 and not fresh):
             track.counts[5] = 1.0
     return status
@@ -679,8 +690,17 @@ class ImplicitIntegrator:
         filled = int(np.count_nonzero(kinds[:done] != 2.0))
         if status not in (DONE, BUDGET):
             time = float(self.track.clock[0])
-            raise IntegrationError(time, REASONS[status], statistics=self.statistics, filled=filled)
+            element, problem = self._overbent()
+            raise IntegrationError(time, problem or REASONS[status], element=element, statistics=self.statistics, filled=filled)
         return filled
+
+    def _overbent(self) -> tuple[str | None, str]:
+        """Return name and problem of a beam element that turned too far in the last attempt, or was about to."""
+        for q, slack in ((self.track.q1, 0.0), (self.track.q, 0.5)):
+            found = self.system.overbent(q, slack) if np.isfinite(q).all() else (None, "")
+            if found[0]:
+                return found
+        return None, ""
 
     def checkpoint(self) -> dict[str, Array]:
         """Return all that a bit-exact continuation needs."""
@@ -728,7 +748,7 @@ def _make_iteration(system: System, problem: Problem, work: Work, tangents: bool
 def _pairs(system: System) -> tuple[Indices, int]:
     """Return the two bodies of each tangent block, joints, forces, frictions, and the number of forces."""
     t = system.tables
-    joints, forces = assembly.constraint_tables(t), (t.springs, t.joint_forces, t.bushings, t.loads)
+    joints, forces = assembly.constraint_tables(t), assembly.force_pairs(t)
     pairs = [np.column_stack([table.body_1, table.body_2]) for table in (*joints, *forces, t.frictions)]
     return np.concatenate(pairs).astype(np.intp), sum(table.size for table in forces)
 

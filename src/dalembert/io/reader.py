@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from dalembert.elements import checks
 from dalembert.elements.law import Law
 from dalembert.errors import Mistake, ModelError, ModelFileError, nearest
-from dalembert.io.schema import LAWS, SECTIONS
+from dalembert.io.schema import LAWS, SECTION_TYPES, SECTIONS
 from dalembert.io.validation import structural_mistakes
 from dalembert.io.yaml_text import Path, Text, read_yaml, shown, value_at
 from dalembert.kernel.vec3 import Array
@@ -144,7 +144,15 @@ class _Reader:
         if match is None:
             return error
         known = [name for section in _NAMED[match[1]] for name in self.data.get(section, {})]
+        known += self.nodes(match[1])
         return ModelError(error.element, error.problem, nearest(match[2], known))
+
+    def nodes(self, kind: str) -> list[str]:
+        """Return the names of the bodies or places of all nodes of beams."""
+        middle = {"body": " ", "point": " node "}.get(kind)
+        beams = self.data.get("beams", {}) if middle else ()
+        counts = {name: self.data["beams"][name].get("elements") for name in beams if ("beams", name) not in self.broken}
+        return [f"{name}{middle}{k}" for name, count in counts.items() for k in range(int(min(count, 1000)) + 1)]
 
 
 # --- elements ----------------------------------------------------------------------------------------------------------
@@ -156,6 +164,10 @@ def _add_point(model: Model, name: str, data: Any) -> None:
 
 def _add_body(model: Model, name: str, data: Any) -> None:
     model.body(name, **_arguments(f"body {name!r}", data))
+
+
+def _add_beam(model: Model, name: str, data: Any) -> None:
+    model.beam(name, **_arguments(f"beam {name!r}", data))
 
 
 def _add_frame(model: Model, name: str, data: Any) -> None:
@@ -218,6 +230,7 @@ def _check_places(model: Model, element: str, data: Mapping[str, Any]) -> None:
 _ADD: dict[str, Callable[[Model, str, Any], Any]] = {
     "points": _add_point,
     "bodies": _add_body,
+    "beams": _add_beam,
     "frames": _add_frame,
     "joints": _add_joint,
     "couplings": _add_coupling,
@@ -240,7 +253,9 @@ def _arguments(element: str, data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _law_or_value(value: Any) -> Any:
-    """Return a law of time from a mapping, three components of a load, or the value as it is."""
+    """Return a law of time or a section from a mapping, three components of a load, or the value as it is."""
+    if isinstance(value, Mapping) and value["type"] in SECTION_TYPES:
+        return SECTION_TYPES[value["type"]](**{key: item for key, item in value.items() if key != "type"})
     if isinstance(value, Mapping):
         return _law(value)
     if isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
@@ -285,6 +300,7 @@ def _floats(data: Any) -> Any:
 _SECTION_OF = {
     "point": "points",
     "body": "bodies",
+    "beam": "beams",
     "frame": "frames",
     "joint": "joints",
     "coupling": "couplings",

@@ -17,6 +17,8 @@ from typing import Annotated, Any, Literal, Union
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, create_model
 
+from dalembert.elements.beam import Beam
+from dalembert.elements.beam_element import BeamElement
 from dalembert.elements.body import Body
 from dalembert.elements.bushing import Bushing
 from dalembert.elements.coupling import Coupling, Term
@@ -29,6 +31,8 @@ from dalembert.elements.load import Load
 from dalembert.elements.lock import ROWS
 from dalembert.elements.motion import Motion
 from dalembert.elements.nonholonomic import ROWS as CONTACT_ROWS
+from dalembert.elements.section import Circle, General, ISection, Rectangle, Tube
+from dalembert.elements.section_law import Section
 from dalembert.elements.spring import SpringDamper
 
 LAWS: dict[str, type[Law]] = {
@@ -47,11 +51,22 @@ FORCES: dict[str, type] = {
     "spring": SpringDamper,
     "torsion_spring": TorsionSpring,
     "bushing": Bushing,
+    "beam_element": BeamElement,
     "load": Load,
     "joint_load": JointLoad,
     "friction": Friction,
 }
 """The forces that a file may hold, by their type, which is also the method of `Model` that adds one."""
+
+
+SECTION_TYPES: dict[str, type[Section]] = {
+    "rectangle": Rectangle,
+    "circle": Circle,
+    "tube": Tube,
+    "i_section": ISection,
+    "general": General,
+}
+"""The cross sections of beams that a file may hold, by their type."""
 
 
 # --- values ------------------------------------------------------------------------------------------------------------
@@ -231,11 +246,19 @@ def _union(entries: Mapping[str, type[Entry]]) -> Any:
 
 LAW_ENTRIES = {kind: entry(law, kind) for kind, law in LAWS.items()}
 AnyLaw = _union(LAW_ENTRIES)
+_SECTION_SHAPES: dict[str, dict[str, Any]] = {
+    "general": {"stiffness": Six, "damping": Six, "inertia": Inertia, "centre": _numbers(2)},
+}
+SECTION_ENTRIES = {
+    kind: entry(section, kind, **_SECTION_SHAPES.get(kind, {"shear_factors": _numbers(2)}))
+    for kind, section in SECTION_TYPES.items()
+}
 NumberOrLaw = _by_shape(number=Number, law=AnyLaw)
 _SHAPES |= {
     "Law": AnyLaw,
     "Law | float": NumberOrLaw,
     "Components": _several(NumberOrLaw, 3),
+    "Section": _union(SECTION_ENTRIES),
 }
 for _law in LAW_ENTRIES.values():
     _law.model_rebuild(_types_namespace={"AnyLaw": AnyLaw})
@@ -246,10 +269,18 @@ _FORCE_SHAPES: dict[str, dict[str, Any]] = {
     "torsion_spring": {"coordinate": _Coordinate},
     "joint_load": {"coordinate": _Coordinate},
     "bushing": {"stiffness": Six, "damping": Six, "preload": _numbers(6)},
+    "beam_element": {"free": _numbers(6)},
 }
 FORCE_ENTRIES = {kind: entry(force, kind, **_FORCE_SHAPES.get(kind, {})) for kind, force in FORCES.items()}
 
 BodyEntry = entry(Body, inertia=Inertia)
+BeamEntry = entry(
+    Beam,
+    start=Place,
+    end=Place,
+    via=Place,
+    elements=_annotated[Number, Field(json_schema_extra={"type": "integer", "minimum": 1})],
+)
 FrameEntry = entry(Frame)
 JointEntry = entry(Joint, type=_literal[(*JOINT_TYPES, *ALIASES)], rows=_list[_literal[(*ROWS, *CONTACT_ROWS)]])
 MotionEntry = entry(Motion, coordinate=_AnyCoordinate)
@@ -300,16 +331,17 @@ ModelFile = create_model(
     points=_section(Vector, "Named places [m], for `at` of joints, frames and forces."),
     frames=_section(FrameEntry, "Frames that are fixed in a body."),
     bodies=_section(BodyEntry, "Rigid bodies."),
+    beams=_section(BeamEntry, "Beams; their nodes are bodies."),
     joints=_section(JointEntry, "Joints between bodies."),
     couplings=_section(_union(COUPLING_ENTRIES), "Gears, racks and other linear relations between joint coordinates."),
     motions=_section(MotionEntry, "Prescribed motions of joints."),
-    forces=_section(_union(FORCE_ENTRIES), "Springs, dampers, bushings and loads."),
+    forces=_section(_union(FORCE_ENTRIES), "Springs, dampers, bushings, pieces of beams and loads."),
 )
 
-SECTIONS = ("points", "bodies", "frames", "joints", "couplings", "motions", "forces")
+SECTIONS = ("points", "bodies", "beams", "frames", "joints", "couplings", "motions", "forces")
 """The sections that hold elements by name, in the order in which they are read."""
 
-_PLAIN = {"frames": FrameEntry, "bodies": BodyEntry, "joints": JointEntry, "motions": MotionEntry}
+_PLAIN = {"frames": FrameEntry, "bodies": BodyEntry, "beams": BeamEntry, "joints": JointEntry, "motions": MotionEntry}
 _TYPED = {"couplings": COUPLING_ENTRIES, "forces": FORCE_ENTRIES}
 
 
@@ -319,7 +351,7 @@ def entry_at(path: Sequence[str | int], data: Any) -> type[Entry] | None:
         return ModelFile
     kind = data.get("type") if isinstance(data, Mapping) else None
     if len(path) > 2:
-        return TermEntry if "terms" in path else LAW_ENTRIES.get(str(kind))
+        return TermEntry if "terms" in path else {**LAW_ENTRIES, **SECTION_ENTRIES}.get(str(kind))
     section = str(path[0])
     return _PLAIN.get(section) or _TYPED.get(section, {}).get(str(kind))
 

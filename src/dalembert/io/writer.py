@@ -10,31 +10,37 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from dalembert.elements.beam import Beam
 from dalembert.elements.body import Body
 from dalembert.elements.coupling import Coupling
 from dalembert.elements.frame import Frame
 from dalembert.elements.law import Law
+from dalembert.elements.section_law import Section
 from dalembert.errors import ModelError
-from dalembert.io.schema import FORCES, LAWS, LEFT_OUT, file_key
+from dalembert.io.schema import FORCES, LAWS, LEFT_OUT, SECTION_TYPES, file_key
 from dalembert.io.yaml_text import is_text
 from dalembert.kernel.vec3 import Array
 from dalembert.system.model import Model
 
 _LAW_TYPES = {law: kind for kind, law in LAWS.items()}
 _FORCE_TYPES = {force: kind for kind, force in FORCES.items()}
+_SECTION_TYPES = {section: kind for kind, section in SECTION_TYPES.items()}
 
 
 def text_of(model: Model) -> str:
     """Return the YAML text of a model."""
-    head = {"dalembert": 1, "name": str(model.name), "gravity": model.gravity.tolist(), **_whole(model)}
+    whole = {name: beam for name, beam in model.beams.items() if _is_whole(model, beam)}
+    parts = {id(part) for beam in whole.values() for part in (*beam.bodies, *beam.frames, *beam.joints, *beam.pieces)}
+    head = {"dalembert": 1, "name": str(model.name), "gravity": model.gravity.tolist(), **_plane_and_tolerance(model)}
     sections: dict[str, Mapping[str, Any]] = {
         "points": {name: at.tolist() for name, at in model.points.items()},
-        "frames": _entries(model.frames, "frame"),
-        "bodies": _entries(model.bodies, "body"),
-        "joints": _entries(model.joints, "joint"),
+        "frames": _entries(_own(model.frames, parts), "frame"),
+        "bodies": _entries(_own(model.bodies, parts), "body"),
+        "beams": _entries(whole, "beam"),
+        "joints": _entries(_own(model.joints, parts), "joint"),
         "couplings": {name: _coupling(coupling) for name, coupling in model.couplings.items()},
         "motions": _entries(model.motions, "motion"),
-        "forces": {name: _force(force) for name, force in getattr(model, "forces", {}).items()},
+        "forces": {name: _force(force) for name, force in _own(model.forces, parts).items()},
     }
     lines = [f"{key}: {_flow(value)}" for key, value in head.items()]
     for section, entries in sections.items():
@@ -44,10 +50,23 @@ def text_of(model: Model) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _whole(model: Model) -> dict[str, Any]:
+def _plane_and_tolerance(model: Model) -> dict[str, Any]:
     """Return the plane and the tolerance of a model, if it has any."""
     plane = {} if model.plane is None else {"planar": model.plane.tolist()}
     return plane | ({"tolerance": model.tolerance} if model.tolerance else {})
+
+
+def _is_whole(model: Model, beam: Beam) -> bool:
+    """Return whether the model still has all parts of a beam as they were made; it is written part by part otherwise."""
+    sections: list[tuple[Mapping[str, Any], tuple[Any, ...]]] = [
+        (model.bodies, beam.bodies), (model.frames, beam.frames), (model.joints, beam.joints), (model.forces, beam.pieces),
+    ]  # fmt: skip
+    return all(section.get(part.name) is part for section, listed in sections for part in listed)
+
+
+def _own(elements: Mapping[str, Any], parts: set[int]) -> dict[str, Any]:
+    """Return the elements that are no parts of a beam."""
+    return {name: element for name, element in elements.items() if id(element) not in parts}
 
 
 def _entries(elements: Mapping[str, Any], kind: str) -> dict[str, Any]:
@@ -79,6 +98,10 @@ def _plain(value: Any, label: str, called: str) -> Any:
     """Return a value as lists, texts and numbers."""
     if isinstance(value, Law):
         return _law(value, called)
+    if isinstance(value, Section):
+        return _section(value, called)
+    if label == "elements":
+        return int(value)
     if isinstance(value, Rotation):
         return np.roll(value.as_quat(), 1).tolist()
     if isinstance(value, np.ndarray):
@@ -113,6 +136,13 @@ def _law(law: Law, called: str) -> dict[str, Any]:
         problem = f"its law {type(law).__name__} is a Python function, which no file can hold"
         raise ModelError(called, problem, "use an Expression, a Spline or another law that is data")
     return {"type": _LAW_TYPES[type(law)], **_entry(law, called)}
+
+
+def _section(section: Section, called: str) -> dict[str, Any]:
+    if type(section) not in _SECTION_TYPES:
+        problem = f"its section {type(section).__name__} is a Python class, which no file can hold"
+        raise ModelError(called, problem, "use a General section with its matrices")
+    return {"type": _SECTION_TYPES[type(section)], **_entry(section, called)}
 
 
 def _formula_text(expression: Any, called: str) -> str:

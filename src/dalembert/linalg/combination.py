@@ -20,6 +20,8 @@ class CombinationSolver:
     parts : sequence of sparse array
         Their patterns and that of A must stay what they are.
     A : sparse array
+    eps : float, optional
+        See `SaddleSolver`.
 
     Examples
     --------
@@ -30,12 +32,12 @@ class CombinationSolver:
     [2.0]
     """
 
-    def __init__(self, parts: Sequence[sp.csc_array], A: sp.csc_array) -> None:
+    def __init__(self, parts: Sequence[sp.csc_array], A: sp.csc_array, *, eps: float | None = None) -> None:
         entries = [part.tocoo() for part in parts]
         rows, cols = (np.concatenate([getattr(entry, name) for entry in entries]).astype(np.intp) for name in ("row", "col"))
         self._sizes = [part.nnz for part in parts]
         self._pattern = Pattern(rows, cols, parts[0].shape)  # joined, so that other sums of one model find their plan made
-        self.solver = SaddleSolver(self._pattern.matrix(np.ones(rows.size)), A)
+        self.solver = SaddleSolver(self._pattern.matrix(np.ones(rows.size)), A, eps=eps)
 
     def fits(self, parts: Sequence[sp.csc_array]) -> bool:
         """Return whether the patterns have the size of those that were analysed."""

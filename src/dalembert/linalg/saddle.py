@@ -66,6 +66,9 @@ REGULARISATION = 1e-10
 STRONG_REGULARISATION = 1e-7
 """eps and mu for massless unknowns and for null vectors: ``eps * mu`` is still seen beside one."""
 
+SLENDER_REGULARISATION = 1e-15
+"""eps for the stiffness of slender beams, which is that much smaller across than along."""
+
 METRIC_REGULARISATION = 1e-12
 """eps of the smallest multipliers, relative to the squared singular values of A."""
 
@@ -644,6 +647,9 @@ class SaddleSolver:
         Weights of the squared multipliers where these are not unique; ones unless given.
     tolerance : float
         Largest relative residual that is accepted.
+    eps : float, optional
+        Of the first factorisation, where it is not to be `REGULARISATION`: smaller for an M whose softest direction is softer
+        than that, as the bending of a slender beam beside its stretching.
 
     Attributes
     ----------
@@ -661,11 +667,14 @@ class SaddleSolver:
     ([0.0], [3.0, 3.0])
     """
 
-    def __init__(self, M: Any, A: Any = None, *, weights: Array | None = None, tolerance: float = 1e-9) -> None:
+    def __init__(
+        self, M: Any, A: Any = None, *, weights: Array | None = None, tolerance: float = 1e-9, eps: float | None = None
+    ) -> None:
         self.plan: SaddlePlan = M if isinstance(M, SaddlePlan) else analyse_saddle(M, A)
         self.work = allocate_work(self.plan)
         self.weights = _vector("weights", np.ones(self.plan.m) if weights is None else weights, self.plan.m)
         self.tolerance = tolerance
+        self.eps = eps
         self.redundant = False
         self._metric: SaddleWork | None = None
         self._pivoting: Callable[[Array], Array] | None = None
@@ -758,9 +767,11 @@ class SaddleSolver:
         """Factorise with the next larger regularisation, at last with pivots."""
         self._pivoting = None
         while self._levels:
-            if factorize(self.plan, self.work, self._levels.pop(0)) < 0:
+            level = self._levels.pop(0)
+            _set_diagonal(self.plan, self.work, level if self.eps is None else min(level, self.eps), level)
+            if factorize_lu(self.plan.lu, self.work.values, self.work.store) < 0:
                 return
-        _set_diagonal(self.plan, self.work, REGULARISATION, REGULARISATION)
+        _set_diagonal(self.plan, self.work, REGULARISATION if self.eps is None else self.eps, REGULARISATION)
         try:
             self._pivoting = splu(self._matrix()).solve
         except RuntimeError as error:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.elements import (
+    beam_element,
     body,
     bushing,
     coordinate,
@@ -52,6 +53,7 @@ class Tables(NamedTuple):
     springs: Any
     joint_forces: Any
     bushings: Any
+    beams: Any
     loads: Any
     user_forces: Any
     frictions: Any
@@ -186,6 +188,8 @@ def force(tables: Tables, now: Now, last: Array, f: Array) -> None:
         joint_force.add_force(tables.joint_forces[k], poses, now.laws, last, curves, callbacks, exchange, work[0], f)
     for k in range(tables.bushings.shape[0]):
         bushing.add_force(tables.bushings[k], poses, work[0], f)
+    for k in range(tables.beams.shape[0]):
+        beam_element.add_force(tables.beams[k], poses, f)
     for k in range(tables.loads.shape[0]):
         load.add_force(tables.loads[k], poses, now.laws, f)
     for k in range(tables.user_forces.shape[0]):
@@ -197,9 +201,14 @@ def constraint_tables(tables: Tables) -> tuple[Any, ...]:
     return tables.locks, tables.perpendiculars, tables.distances, tables.coordinates, tables.contacts
 
 
+def force_pairs(tables: Tables) -> tuple[Any, ...]:
+    """Return the tables of the force elements between two bodies, in the order of their tangents."""
+    return tables.springs, tables.joint_forces, tables.bushings, tables.beams, tables.loads
+
+
 def n_force_blocks(tables: Tables) -> int:
     """Return the number of 12x12 blocks of force elements."""
-    return int(tables.springs.size + tables.joint_forces.size + tables.bushings.size + tables.loads.size)
+    return sum(int(table.size) for table in force_pairs(tables))
 
 
 @compiled
@@ -221,6 +230,9 @@ def force_tangents(tables: Tables, now: Now, last: Array, K: Array, D: Array, K_
     for k in range(tables.bushings.shape[0]):
         bushing.tangents(tables.bushings[k], poses, work, K[n + k], D[n + k])
     n += tables.bushings.shape[0]
+    for k in range(tables.beams.shape[0]):
+        beam_element.tangents(tables.beams[k], poses, K[n + k], D[n + k])
+    n += tables.beams.shape[0]
     for k in range(tables.loads.shape[0]):
         load.tangents(tables.loads[k], poses, now.laws, K[n + k], D[n + k])
     for k in range(tables.user_forces.shape[0]):
@@ -241,7 +253,7 @@ def friction_damping(tables: Tables, now: Now, J: Array, term_row: Indices, lam:
         friction.damping(tables.frictions[k], now.poses, J, term_row, lam, now.work, D[k])
 
 
-ENERGIES = ("kinetic", "gravity", "springs", "joint forces", "bushings", "loads")
+ENERGIES = ("kinetic", "gravity", "springs", "joint forces", "bushings", "beams", "loads")
 
 
 @compiled
@@ -259,8 +271,10 @@ def energies(tables: Tables, now: Now, last: Array, out: Array) -> None:
         out[3] += joint_force.energy(tables.joint_forces[k], poses, last, curves, callbacks, exchange)
     for k in range(tables.bushings.shape[0]):
         out[4] += bushing.energy(tables.bushings[k], poses, work[0])
+    for k in range(tables.beams.shape[0]):
+        out[5] += beam_element.energy(tables.beams[k], poses)
     for k in range(tables.loads.shape[0]):
-        out[5] += load.energy(tables.loads[k], poses, now.laws)
+        out[6] += load.energy(tables.loads[k], poses, now.laws)
 
 
 @compiled

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from dalembert.elements import checks
+from dalembert.elements.beam_element import BEAM_ELEMENT, BeamElement
 from dalembert.elements.body import BODY
 from dalembert.elements.bushing import BUSHING, Bushing
 from dalembert.elements.callbacks import Source, callback_table
@@ -336,6 +337,8 @@ class _Builder:
                     "rotation_2": self._frame_in_body(force.main, force.frames(self._place_for(force.element))[1]).ravel(),
                     **{label: getattr(force, label) for label in ("stiffness", "damping", "preload")},
                 })  # fmt: skip
+            case BeamElement():
+                self._add_beam_element(force)
             case Load():
                 self._add_load(force)
             case Friction():
@@ -358,6 +361,15 @@ class _Builder:
             "point_2": self._in_body(spring.main, place_2),
             **self.forces.characteristic(spring, "free_length", ("length", "rate"), length),
         })  # fmt: skip
+
+    def _add_beam_element(self, beam: BeamElement) -> None:
+        place = self._place_for(beam.element)
+        at, R1, at_driven, R2 = beam.frames(place)
+        record: dict[str, Any] = {"element": beam.name, **beam.record(place)}
+        for k, body, x, R in ((1, beam.main, at, R1), (2, beam.driven, at_driven, R2)):
+            record[f"body_{k}"], record[f"point_{k}"] = self.index[body], self._in_body(body, x)
+            record[f"quaternion_{k}"] = from_rotation(self._pose(body)[1].inv() * R)
+        self.forces.beams.append(record)
 
     def _add_torsion_spring(self, spring: TorsionSpring, drawn: Array) -> None:
         k = self.observers[spring.joint, spring.coordinate]
@@ -525,6 +537,7 @@ class _Forces:
         self.springs: list[dict[str, Any]] = []
         self.joint_forces: list[dict[str, Any]] = []
         self.bushings: list[dict[str, Any]] = []
+        self.beams: list[dict[str, Any]] = []
         self.loads: list[dict[str, Any]] = []
         self.user_forces: list[dict[str, Any]] = []
         self.members: list[int] = []
@@ -533,7 +546,7 @@ class _Forces:
 
     def families(self) -> tuple[list[dict[str, Any]], ...]:
         """Return the records of all families, in the order of their tangents."""
-        return self.springs, self.joint_forces, self.bushings, self.loads, self.user_forces
+        return self.springs, self.joint_forces, self.bushings, self.beams, self.loads, self.user_forces
 
     def tables(self) -> dict[str, Any]:
         """Return the tables of all families, by their names in `Tables`."""
@@ -541,6 +554,7 @@ class _Forces:
             "springs": _table(SPRING, self.springs),
             "joint_forces": _table(JOINT_FORCE, self.joint_forces),
             "bushings": _table(BUSHING, self.bushings),
+            "beams": _table(BEAM_ELEMENT, self.beams),
             "loads": _table(LOAD, self.loads),
             "user_forces": _table(USER_FORCE, self.user_forces),
             "curves": self.curves.array(),

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.elements import checks
+from dalembert.elements.beam import Beam
+from dalembert.elements.beam_element import BeamElement
 from dalembert.elements.body import Body
 from dalembert.elements.bushing import Bushing
 from dalembert.elements.checks import GROUND
@@ -26,9 +28,9 @@ from dalembert.elements.user_force import StateFunction, UserForce
 from dalembert.errors import ModelError, nearest
 from dalembert.kernel.vec3 import Array
 
-Force: TypeAlias = SpringDamper | TorsionSpring | Bushing | Load | JointLoad | Friction | UserForce
+Force: TypeAlias = SpringDamper | TorsionSpring | Bushing | BeamElement | Load | JointLoad | Friction | UserForce
 Element = TypeVar("Element", Body, Joint, Coupling, Motion, Frame)
-OneForce = TypeVar("OneForce", SpringDamper, TorsionSpring, Bushing, Load, JointLoad, Friction, UserForce)
+OneForce = TypeVar("OneForce", SpringDamper, TorsionSpring, Bushing, BeamElement, Load, JointLoad, Friction, UserForce)
 
 
 class Model:
@@ -77,6 +79,7 @@ class Model:
         self.couplings: dict[str, Coupling] = {}
         self.motions: dict[str, Motion] = {}
         self.forces: dict[str, Force] = {}
+        self.beams: dict[str, Beam] = {}
 
     def body(self, name: str, *, mass: float, **arguments: Any) -> Body:
         """Add a rigid body; see `Body` for the arguments."""
@@ -146,6 +149,33 @@ class Model:
         """Add six springs and dampers between two frames; see `Bushing` for the arguments."""
         main, driven = self._two_bodies(main, driven, f"bushing {name!r}")
         return self._add_force(Bushing(name=name, main=main, driven=driven, **arguments))
+
+    def beam_element(self, name: str, main: Body | str, driven: Body | str, **arguments: Any) -> BeamElement:
+        """Add a massless piece of a beam between two bodies; see `BeamElement` for the arguments."""
+        main, driven = self._two_bodies(main, driven, f"beam element {name!r}")
+        return self._add_force(BeamElement(name=name, main=main, driven=driven, **arguments))
+
+    def beam(self, name: str, start: Place, end: Place, **arguments: Any) -> Beam:
+        """Add a beam between two places: bodies, elements, frames, and joints at its ends; see `Beam` for the arguments."""
+        element = f"beam {name!r}"
+        places = {label: self.place(at, element) for label, at in {"start": start, "end": end}.items()}
+        if arguments.get("via") is not None:
+            places["via"] = self.place(arguments["via"], element)
+        for label in ("start_body", "end_body"):
+            arguments[label] = self._body_name(arguments.get(label, GROUND), element)
+        beam = Beam(name=name, **(arguments | places))
+        _refuse_double(self.beams, name, element)
+        added: list[tuple[dict[str, Any], tuple[Any, ...]]] = [
+            (self.bodies, beam.bodies), (self.frames, beam.frames), (self.joints, beam.joints), (self.forces, beam.pieces),
+        ]  # fmt: skip
+        for known, parts in added:
+            for part in parts:
+                if part.name in known or (known is self.frames and part.name in self.points):
+                    raise ModelError(element, f"the name of its part {part.name!r} is used already", "give it another name")
+        for known, parts in added:
+            known.update({part.name: part for part in parts})
+        self.beams[name] = beam
+        return beam
 
     def load(self, name: str, body: Body | str, **arguments: Any) -> Load:
         """Add a force and a torque on a body; see `Load` for the arguments."""
@@ -281,15 +311,15 @@ def _relation(coupling: Coupling) -> str:
 
 
 _FORCE_KINDS: dict[type, str] = {
-    SpringDamper: "spring", TorsionSpring: "torsion spring", Bushing: "bushing", Load: "load", JointLoad: "joint load",
-    Friction: "friction", UserForce: "user force",
+    SpringDamper: "spring", TorsionSpring: "torsion spring", Bushing: "bushing", BeamElement: "beam element", Load: "load",
+    JointLoad: "joint load", Friction: "friction", UserForce: "user force",
 }  # fmt: skip
 
 
 def _acts(force: Force) -> str:
     """Return what a force acts on, in a user's words."""
     match force:
-        case SpringDamper() | Bushing():
+        case SpringDamper() | Bushing() | BeamElement():
             return f"{force.main} - {force.driven}"
         case TorsionSpring():
             return f"{force.coordinate} of {force.joint}"

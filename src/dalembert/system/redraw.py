@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from dalembert.elements.beam_element import BeamElement
 from dalembert.elements.bushing import Bushing
 from dalembert.elements.checks import GROUND
 from dalembert.elements.coupling import Coupling
@@ -76,6 +77,7 @@ class _Redrawing:
         new.couplings, new.motions = dict(self.old.couplings), dict(self.old.motions)
         new.forces = {name: self._force(force) for name, force in self.old.forces.items()}
         new.couplings = self._couplings(new)
+        new.beams = {}  # their pieces are drawn bent
         used = self._names_in_use(new)
         new.points = {name: at for name, at in self.old.points.items() if name in used}
         return new
@@ -148,6 +150,8 @@ class _Redrawing:
                 return self._torsion_spring(force)
             case Bushing():
                 return replace(force, **self._drawn(force))
+            case BeamElement():
+                return self._beam_element(force)
             case Load():
                 return self._load(force)
             case _:
@@ -163,6 +167,20 @@ class _Redrawing:
     def _torsion_spring(self, spring: TorsionSpring) -> TorsionSpring:
         angles = [self.system.coordinate(spring.joint, spring.coordinate, q) for q in (self.system.design.q, self.state.q)]
         return replace(spring, **_kept(spring, "free", *angles))
+
+    def _beam_element(self, beam: BeamElement) -> BeamElement:
+        place = lambda at: self.old.place(at, beam.element)  # noqa: E731
+        at, R1, at_driven, R2 = beam.frames(place)
+        y, theta, length = beam.law(place)
+        return replace(
+            beam,
+            at=self._moved(beam.main, at),
+            orientation=self._turned(beam.main, R1),
+            at_driven=self._moved(beam.driven, at_driven),
+            orientation_driven=self._turned(beam.driven, R2),
+            length=length,
+            free=np.append(y, theta),
+        )
 
     def _load(self, load: Load) -> Load:
         moved: dict[str, Any] = {}

@@ -16,8 +16,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from dalembert.elements import load, lock
-from dalembert.errors import ModelError, nearest
+from dalembert.elements import beam_element, load, lock
+from dalembert.errors import ModelError, SolveError, nearest
 from dalembert.kernel.vec3 import Array
 from dalembert.linalg.pattern import Indices, Pattern
 from dalembert.system import assembly
@@ -105,7 +105,8 @@ class Energy:
         [J].
     potentials : dict
         Potential energy of each kind [J]: ``"gravity"`` (zero at the world's origin), ``"springs"`` and ``"joint forces"``
-        (zero where they are relaxed, or as drawn if they are expressions), ``"bushings"``, ``"loads"`` (constant dead forces).
+        (zero where they are relaxed, or as drawn if they are expressions), ``"bushings"``, ``"beams"``,
+        ``"loads"`` (constant dead forces).
         Forces that depend on time, rates or a user's function have none.
     """
 
@@ -227,6 +228,7 @@ class System:
         f = np.empty(self.n_velocities + 6)
         assembly.force(self.tables, self._at(t, q, v), self._last(q), f)
         self.tables.callbacks.raise_error()
+        self._refuse_overbent(f, q)
         return f[:-6]
 
     def constraint(self, t: float, q: Array) -> Array:
@@ -405,6 +407,17 @@ class System:
         squares = [*blocks, *(one.reshape(-1, int(np.sqrt(one.size))) for one in users if one.size)]
         return list(zip(names, columns, squares, strict=True))
 
+    def overbent(self, q: Array, slack: float = 0.0) -> tuple[str | None, str]:
+        """Return name and problem of the beam element that turns furthest from end to end, if it turns too far."""
+        beams, poses = self.tables.beams, self._at(0.0, q).poses
+        angles = [beam_element.turn(beam, poses) for beam in beams]
+        if not max(angles, default=0.0) > beam_element.LARGEST_TURN - slack:
+            return None, ""
+        worst = int(np.argmax(angles))
+        before = assembly.n_force_blocks(self.tables) - self.tables.loads.size - beams.size
+        name = self.layout.force_elements[before + worst]
+        return f"beam element {name!r}", f"{beam_element.turns(angles[worst])}; {beam_element.REMEDY}"
+
     # --- inside -------------------------------------------------------------------------------------------------------
 
     def _at(self, t: float, q: Array, v: Array | None = None) -> Now:
@@ -432,7 +445,15 @@ class System:
         of_users = [one[144 * n :] for one in (K, D)]
         assembly.force_tangents(self.tables, self._at(t, q, v), self._last(q), blocks[0], blocks[1], of_users[0], of_users[1])
         self.tables.callbacks.raise_error()
+        self._refuse_overbent(K, q)
         return K, D
+
+    def _refuse_overbent(self, result: Array, q: Array) -> None:
+        """Raise an error if a result is not finite because a beam element turns too far."""
+        if self.tables.beams.size and not np.isfinite(result).all():
+            element, problem = self.overbent(q)
+            if element:
+                raise SolveError(f"{element}: {problem}")
 
     def _right_sides(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         b1, b2 = np.empty(self.n_constraints), np.empty(self.n_constraints)
@@ -479,9 +500,7 @@ class System:
     def _columns_of_forces(self) -> list[Indices]:
         """Return the columns of the tangents of all force elements, in the order of `_force_tangents`."""
         tables = self.tables
-        pairs = [
-            self._columns_of_pairs(table) for table in (tables.springs, tables.joint_forces, tables.bushings, tables.loads)
-        ]
+        pairs = [self._columns_of_pairs(table) for table in assembly.force_pairs(tables)]
         members = [tables.members[user.first : user.first + user.count] for user in tables.user_forces]
         return [*pairs, *(self._body_columns[one].reshape(1, -1) for one in members)]
 
