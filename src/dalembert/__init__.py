@@ -86,6 +86,7 @@ __all__ = [
     "model_schema",
     "modes",
     "reactions",
+    "reactions_along",
     "redrawn",
     "save_model",
     "save_run",
@@ -103,6 +104,7 @@ if TYPE_CHECKING:
     from dalembert.analysis.reactions import Reactions, reactions
     from dalembert.analysis.results import Run
     from dalembert.analysis.simulate import Simulation, simulate
+    from dalembert.analysis.singularities import reactions_along
     from dalembert.integrators.implicit import generalized_alpha, hht_alpha
     from dalembert.io import load_model, model_schema, save_model
     from dalembert.io.results import load_run, save_run
@@ -118,6 +120,7 @@ _LATE = {
     "linearize": "dalembert.analysis.linearize",
     "modes": "dalembert.analysis.modes",
     "reactions": "dalembert.analysis.reactions",
+    "reactions_along": "dalembert.analysis.singularities",
     "generalized_alpha": "dalembert.integrators.implicit",
     "hht_alpha": "dalembert.integrators.implicit",
     "load_model": "dalembert.io",

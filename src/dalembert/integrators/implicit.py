@@ -44,7 +44,7 @@ import scipy.sparse as sp
 from dalembert.elements import coordinate, distance, lock, nonholonomic, perpendicular
 from dalembert.errors import ModelError
 from dalembert.formulations.saddle import SaddleFormulation
-from dalembert.integrators.common import CHUNK_STEPS, IntegrationError, Samples
+from dalembert.integrators.common import CHUNK_STEPS, IntegrationError, Samples, singular_position
 from dalembert.integrators.problem import (
     Problem,
     Work,
@@ -673,7 +673,9 @@ class ImplicitIntegrator:
         filled = int(np.count_nonzero(kinds[:done] != 2.0))
         if status not in (DONE, BUDGET):
             time = float(self.track.clock[0])
-            raise IntegrationError(time, REASONS[status], statistics=self.statistics, filled=filled)
+            why = singular_position(self.system, time, self.track.q) if status in (NO_CONVERGENCE, NO_FACTORS) else ""
+            reason = REASONS[status] + (f"; {why}" if why else "")
+            raise IntegrationError(time, reason, statistics=self.statistics, filled=filled)
         return filled
 
     def checkpoint(self) -> dict[str, Array]:

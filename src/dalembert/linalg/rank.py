@@ -160,6 +160,37 @@ def dependencies(
     return Dependencies(m - sum(group.degree for group in groups), tuple(groups), *gap, row_scale)
 
 
+class Weakest(NamedTuple):
+    """The row combination of a matrix that is nearest to vanishing, among those that are not to vanish.
+
+    Attributes
+    ----------
+    value : float
+        Its singular value, relative to the largest.
+    rows : array, shape (m,)
+        The part of each row, scaled; the largest is one.
+    """
+
+    value: float
+    rows: Array
+
+
+def weakest(A: Any, rank: int, *, units: Units = None) -> Weakest:
+    """Return the `rank`-th singular value of a matrix and its left vector: it vanishes where the rank falls below `rank`.
+
+    Examples
+    --------
+    >>> value, rows = weakest(sp.csc_array(np.array([[1.0, 0.0], [1.0, 1e-3]])), 2, units=np.zeros(2))
+    >>> round(value, 6), rows.round(3).tolist()
+    (0.0005, [-1.0, 1.0])
+    """
+    left, values = _left_vectors(scaled_rows(sp.csr_array(A), units)[0].toarray())
+    if not 0 < rank <= values.size:
+        return Weakest(1.0, np.zeros(values.size))
+    vector = left[:, rank - 1]
+    return Weakest(float(values[rank - 1]), vector / vector[np.argmax(np.abs(vector).round(9)[::-1]) * -1 - 1])
+
+
 def scaled_rows(A: Any, units: Units = None) -> tuple[Any, Array]:
     """Return A with columns of a common size, then rows of length one (what is zero stays zero), and the factors of the rows.
 
