@@ -186,7 +186,7 @@ def test_the_critical_speed_of_a_disc():
     assert critical == pytest.approx(GRAVITY * RADIUS / 3, rel=1e-9)
 
 
-def test_a_wheel_that_may_slip_sideways_slides_like_a_blade_turned_round():
+def test_a_wheel_that_may_slip_sideways_slides():
     """Without the row sideways an upright disc that is pushed sideways keeps its speed, and rolls as before."""
     model = disc(velocity=(1.0, 0.7, 0), rate=(0, 1.0 / RADIUS, 0), rows=("normal", "rolling"))
     run = run_of(model, 0.2)
@@ -241,10 +241,51 @@ def test_a_ball_on_a_turntable_goes_round_at_two_sevenths_of_its_rate(method):
     assert np.abs(inside.apply(spin)[:, 2] - 0.7).max() < tolerance  # nothing turns it about the normal
 
 
+# --- Pfaffian rows -------------------------------------------------------------------------------------------------------
+
+
+def test_a_pfaffian_row_of_one_coefficient_is_a_knife_edge():
+    model = sleigh(0.4, speed=0.3)
+    del model.joints["blade"]
+    model.pfaffian("blade", model.ground, "sleigh", at=(-0.4, 0, 0), coefficients=(0, 1, 0, 0, 0, 0))
+    one, two = (run_of(each, 2.0) for each in (sleigh(0.4, speed=0.3), model))
+    assert np.abs(one.position.values - two.position.values).max() < 1e-12
+    assert da.build(model).layout.rows[0] == "blade.velocity"
+
+
+def test_a_drill_advances_as_it_turns():
+    """u_x = p w_x on a body that only turns about x: the torque shares its work between spin and advance, J + m p^2."""
+    pitch, torque = 0.02, 0.5
+    model = da.Model("drill")
+    model.body("drill", mass=3.0, inertia=(0.01, 0.02, 0.02))
+    model.cylindrical("sleeve", model.ground, "drill", axis=(1, 0, 0))
+    model.pfaffian("thread", model.ground, "drill", coefficients=(1, 0, 0, -pitch, 0, 0))
+    model.load("motor", "drill", torque=(torque, 0, 0))
+    run = run_of(model, 1.0)
+    angle = 0.5 * torque / (0.01 + 3.0 * pitch**2) * run.time.values**2
+    assert np.abs(run.position.sel(body="drill", axis="x").values - pitch * angle).max() < TOLERANCE
+    force, moment = run.joint_force.sel(joint="thread").values[-1], run.joint_torque.sel(joint="thread").values[-1]
+    assert force[0] == pytest.approx(3.0 * pitch * torque / (0.01 + 3.0 * pitch**2), rel=1e-10)
+    assert moment[0] == pytest.approx(-pitch * force[0], rel=1e-10)  # it does no work
+
+
+def test_a_ball_that_may_not_spin_rolls_straight():
+    """Rubber rolling: with the row ``n . w = 0`` besides, a ball loses what spin it is drawn with and rolls on."""
+    radius = 0.1
+    model = da.Model("rubber ball", gravity=(0, 0, -GRAVITY))
+    spin = {"velocity": (1.0, 0, 0), "angular_velocity": (0, 1.0 / radius, 3.0)}
+    model.body("ball", mass=1.0, inertia=(0.4 * radius**2,) * 3, position=(0, 0, radius), **spin)
+    model.rolling_sphere("contact", model.ground, "ball", axis=(0, 0, 1), at_driven=(0, 0, radius), radius=radius)
+    model.pfaffian("no spin", "ball", model.ground, coefficients=(0, 0, 0, 0, 0, 1))  # axes of the driven one: the ground
+    run = run_of(model, 1.0)
+    assert np.abs(run.position.sel(body="ball", axis="x").values - run.time.values).max() < TOLERANCE
+    assert da.reactions(model).degree_of_redundancy == 0
+
+
 # --- any contact ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["knife_edge", "rolling_wheel", "rolling_sphere"])
+@pytest.mark.parametrize("kind", ["knife_edge", "rolling_wheel", "rolling_sphere", "pfaffian"])
 def test_slip_does_not_change_when_the_whole_moves_as_a_rigid_body(kind):
     for seed in range(10):
         rng = np.random.default_rng(seed)

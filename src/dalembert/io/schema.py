@@ -249,7 +249,12 @@ FORCE_ENTRIES = {kind: entry(force, kind, **_FORCE_SHAPES.get(kind, {})) for kin
 
 BodyEntry = entry(Body, inertia=Inertia)
 FrameEntry = entry(Frame)
-JointEntry = entry(Joint, type=_literal[(*JOINT_TYPES, *ALIASES)], rows=_list[_literal[(*ROWS, *CONTACT_ROWS)]])
+JointEntry = entry(
+    Joint,
+    type=_literal[(*JOINT_TYPES, *ALIASES)],
+    rows=_list[_literal[(*ROWS, *CONTACT_ROWS)]],
+    coefficients=_numbers(6),
+)
 MotionEntry = entry(Motion, coordinate=_AnyCoordinate)
 TermEntry = entry(Term, coordinate=_Coordinate)
 

@@ -226,7 +226,10 @@ class _Builder:
         if self.model.plane is not None:
             kept = contact_rows_in_plane(joint, R2, R1, self.model.plane)
             active = tuple(row for row in active if row in kept)
-        row = [self._new_row(joint.name, label) if label in active else -1 for label in CONTACT_ROWS]
+        names = dict.fromkeys(CONTACT_ROWS, "velocity") if joint.type == "pfaffian" else {}
+        row = [self._new_row(joint.name, names.get(label, label)) if label in active else -1 for label in CONTACT_ROWS]
+        F1 = np.reshape(to_matrix(load4(ends["quaternion_1"])), (3, 3))
+        coefficients = np.array([1.0, 0, 0, 0, 0, 0]) if joint.coefficients is None else np.asarray(joint.coefficients)
         tyre = joint.crown_radius or 0.0
         if joint.type == "rolling_sphere":
             tyre = joint.radius or 0.0
@@ -234,7 +237,9 @@ class _Builder:
             **{label: ends[label] for label in ("body_1", "body_2", "point_1", "point_2")},
             "element": joint.name,
             "kind": joint.kind.contact,
-            "rotation_1": np.ravel(to_matrix(load4(ends["quaternion_1"]))),
+            "rotation_1": F1.ravel(),
+            "direction": F1 @ coefficients[:3],
+            "couple": F1 @ coefficients[3:],
             "rotation_2": self.joint_frames[joint.name][1].ravel(),
             "ring": (joint.radius or 0.0) - tyre,
             "tyre": tyre,
