@@ -71,7 +71,9 @@ def print_times(largest):
             analysis(system, A, q)
             peak = tracemalloc.get_traced_memory()[1] / 1e6
             tracemalloc.stop()
-            wrong = sum(bool(flag) != expected(joint) for joint, flag in zip(system.layout.joint_frames, flags.joint, strict=True))
+            wrong = sum(
+                bool(flag) != expected(joint) for joint, flag in zip(system.layout.joint_frames, flags.joint, strict=True)
+            )
             figures = f"{1e3 * rank_time:10.1f} ms {1e3 * whole:13.1f} ms {peak:11.1f} MB {wrong:8d}"
             print(f"{name:34s}{A.shape[0]:8d}{found.degree:12d} {figures}", flush=True)
     print()

@@ -109,9 +109,9 @@ def releases(found: Dependencies, loss: Sequence[int]) -> list[int] | None:
 
 def dependence(found: Dependencies, released: Sequence[int]) -> list[dict[int, float]]:
     """Return for each released row the others that it depends on: ``row = sum of factor * other``, multipliers of A's rows."""
-    out = []
+    out, chosen = [], set(released)
     for group in found.groups:
-        own = [k for k, row in enumerate(group.rows) if int(row) in set(released)]
+        own = [k for k, row in enumerate(group.rows.tolist()) if row in chosen]
         basis = group.null @ np.linalg.inv(group.null[own])  # one in its own row, zero in the other released ones
         for column, k in enumerate(own):
             size = np.abs(basis[:, column]).max()
@@ -129,12 +129,16 @@ def compliant_joints(elements: Elements, found: Dependencies) -> list[str] | Non
     if not all(group.complete for group in found.groups):
         return None
     chosen: list[str] = []
+    joint_of = {row: joint for joint in elements.joints for row in elements.joint_rows[joint]}
     for group in found.groups:
         places = {int(row): k for k, row in enumerate(group.rows)}
-        rows = {joint: [places[r] for r in elements.joint_rows[joint] if r in places] for joint in elements.joints}
-        members = {joint: own for joint, own in rows.items() if own}
+        members: dict[str, list[int]] = {}
+        for row in places:
+            if row in joint_of:
+                members.setdefault(joint_of[row], []).append(places[row])
         chosen += _cover(group.null, members)
-    return [joint for joint in elements.joints if joint in chosen]
+    kept = set(chosen)
+    return [joint for joint in elements.joints if joint in kept]
 
 
 def _cover(null: Array, members: dict[str, list[int]]) -> list[str]:
@@ -163,13 +167,13 @@ def _rank(A: Array) -> int:
 
 def words(elements: Elements, released: Sequence[int]) -> list[str]:
     """Return releases in words, joint by joint: ``"hinge 2: release Ry, Rz (then it is a spherical joint)"``."""
-    lines, names = [], elements.rows
+    lines, names, chosen = [], elements.rows, set(released)
     motions = {row: name for name, row in elements.motion_rows.items()}
     for joint, rows in elements.joint_rows.items():
         labels = {row: names[row].removeprefix(f"{joint}.") for row in rows}
-        gone = [label for row, label in labels.items() if row in released and row not in motions]
-        lines += [f"{joint}: leave out the motion {motions[row]}" for row in rows if row in released and row in motions]
-        kept = tuple(label for row, label in labels.items() if row not in released)
+        gone = [label for row, label in labels.items() if row in chosen and row not in motions]
+        lines += [f"{joint}: leave out the motion {motions[row]}" for row in rows if row in chosen and row in motions]
+        kept = tuple(label for row, label in labels.items() if row not in chosen)
         if gone and kept:
             lines.append(f"{joint}: release {', '.join(gone)}{_then(kept)}")
         elif gone:

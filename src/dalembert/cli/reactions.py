@@ -84,15 +84,21 @@ def _print(title: str, found: Reactions) -> None:
     rows.append(("singular values at the gap", gap))
     rows += [("warning", closeness(found))] if closeness(found) else []
     rows += [("stays open", text) for text in found.attrs["gaps"]]
-    rows += [("redundant", text) for text in found.dependencies]
-    rows += [("to make all unique", text) for text in found.advice]
-    rows += [("or make compliant", ", ".join(found.compliant))] if found.compliant else []
+    rows += [("redundant", text) for text in _some(found.dependencies)]
+    rows += [("to make all unique", text) for text in _some(found.advice)]
+    rows += [("or make compliant", ", ".join(_some(found.compliant)))] if found.compliant else []
+    if found.degree_of_redundancy and not found.advice:
+        rows.append(("to make all unique", "no advice: too many rows depend on each other in one group"))
     print_table(title, rows)
     lines = [_line(found, str(joint)) for joint in found.joint.values]
     print_columns(("on driven body, N, N m", "unique", "Fx", "Fy", "Fz", "Tx", "Ty", "Tz"), lines)
     others = [(name, "yes" if flag else "no") for name, flag in found.unique.items() if name not in found.joint.values]
     if others:
         print_columns(("couplings and motions", "unique"), others)
+
+
+def _some(texts: list[str], most: int = 20) -> list[str]:
+    return texts[:most] + ([f"... and {len(texts) - most} more"] if len(texts) > most else [])
 
 
 def _line(found: Reactions, joint: str) -> tuple[str, ...]:
