@@ -186,6 +186,39 @@ def test_the_critical_speed_of_a_disc():
     assert critical == pytest.approx(GRAVITY * RADIUS / 3, rel=1e-9)
 
 
+def on_a_spring(stiffness=50.0):
+    model = disc()
+    model.spring("spring", model.ground, "disc", at=(-1, 0, RADIUS), at_driven=(0, 0, RADIUS), stiffness=stiffness)
+    return model
+
+
+def test_a_disc_on_a_spring_rolls_to_and_fro_and_falls_over():
+    """s^2 = -k/(m + C/r^2) of the rolling, + m g r/(A + m r^2) of the fall; three ways to put it elsewhere."""
+    found = da.modes(on_a_spring(), None)
+    s = found.eigenvalue.values
+    assert s[s.imag > 1.0][0] == pytest.approx(1j * np.sqrt(50.0 / (MASS + AXIAL / RADIUS**2)), abs=1e-9)
+    assert s.real.max() == pytest.approx(np.sqrt(MASS * GRAVITY * RADIUS / (ACROSS + MASS * RADIUS**2)), rel=1e-9)
+    assert (found.neutral_modes, found.unstable_modes) == (3, 1)
+
+
+@pytest.mark.parametrize("model", [on_a_spring(), rolling(1.3)], ids=["at rest", "rolling"])
+def test_the_state_space_answers_as_the_sparse_pencil_does(model):
+    at = "design" if "spring" not in model.forces else "equilibrium"
+    outputs = ["disc.x", "disc.y", "disc.vx", "disc.wx", "contact.Fx", "contact.Fz"]
+    lin = da.linearize(model, inputs=["disc.Fx", "disc.Fy", "disc.Tx"], outputs=outputs, at=at)
+    hertz = np.array([0.3, 1.0, 4.0])
+    response = da.frequency_response(lin, hertz)
+    for k, f in enumerate(hertz):
+        s = 2j * np.pi * f
+        A, B, C, D = lin.state_space()
+        expected = C @ np.linalg.solve(s * np.eye(len(A)) - A, B) + D
+        ours = response.response.isel(frequency=k).transpose("output", "input").values
+        assert np.allclose(ours, expected, rtol=1e-8, atol=1e-10)
+    s = da.modes(model, None, at=at).eigenvalue.values
+    largest = np.abs(np.linalg.eigvals(lin.A)).max()
+    assert largest == pytest.approx(np.abs(s).max(), rel=1e-9)
+
+
 def test_a_wheel_that_may_slip_sideways_slides():
     """Without the row sideways an upright disc that is pushed sideways keeps its speed, and rolls as before."""
     model = disc(velocity=(1.0, 0.7, 0), rate=(0, 1.0 / RADIUS, 0), rows=("normal", "rolling"))
