@@ -220,6 +220,12 @@ def test_with_a_tolerance_it_is_accepted_and_reported():
     exact, accepted = (da.simulate(misaligned(gap, tolerance=2e-3), duration=0.3, output_step=0.1) for gap in (0.0, 1e-3))
     assert accepted.gaps == ["C.x: 0.001"]
     assert "gaps" not in exact.attrs
+    model = misaligned(1e-3, tolerance=2e-3)
+    end = da.assemble(da.build(model))
+    again = da.simulate(
+        model, duration=0.3, output_step=0.1, start=end
+    )  # a state from elsewhere: the gap is known all the same
+    assert np.array_equal(again.position.values, accepted.position.values)
     path = [run.position.sel(body="rocker").values for run in (exact, accepted)]
     assert np.abs(path[0] - path[1])[:, [0, 2]].max() < 1e-6  # it moves in its plane as the fitting one does
 

@@ -2,9 +2,9 @@
 
     M d'' + D d' + K d + A^T l = f,     A_h d = 0,     A_v d' + B d = 0
 
-With d = Z y, A_h Z = 0, on the coordinates y that holonomic rows leave, P = A_v Z and R = B Z, the others say ``P y' + R y = 0``:
+Holonomic rows leave the coordinates y of d = Z y, A_h Z = 0; with P = A_v Z and R = B Z the others say ``P y' + R y = 0``:
 
-    y' = G y + S u,    P S = 0,  G = -P^+ R             more coordinates than velocities: a wheel gets anywhere, but not sideways
+    y' = G y + S u,    P S = 0,  G = -P^+ R         more coordinates than velocities: a wheel gets anywhere, but not sideways
     S^T Z^T of the equations of motion gives u'
 """
 

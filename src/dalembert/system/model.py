@@ -214,6 +214,7 @@ class Model:
         counts = [_count(len(self.bodies), "body", "bodies"), _count(len(self.joints), "joint", "joints")]
         counts += [_count(len(self.couplings), "coupling", "couplings")] if self.couplings else []
         counts += [_count(len(self.forces), "force", "forces")] if self.forces else []
+        counts += ["planar"] if self.plane is not None else []
         return f"{self.name}: {', '.join(counts)}, gravity {_numbers(self.gravity)} m/s2"
 
     def _rows(self) -> list[tuple[str, str, str]]:
