@@ -24,6 +24,7 @@ from dalembert.elements.load import Load
 from dalembert.elements.motion import Motion
 from dalembert.elements.spring import SpringDamper
 from dalembert.elements.user_force import UserForce
+from dalembert.elements.user_row import VelocityRow
 from dalembert.errors import DalembertError, ModelError, ModelFileError, SolveError
 from dalembert.formulations.choose import accelerations
 from dalembert.formulations.saddle import Accelerations
@@ -71,6 +72,7 @@ __all__ = [
     "Term",
     "TorsionSpring",
     "UserForce",
+    "VelocityRow",
     "accelerations",
     "assemble",
     "build",

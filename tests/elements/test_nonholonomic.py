@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 
 import dalembert as da
 from dalembert.kernel.compile import JIT_DISABLED
-from random_models import one_joint, random_rotation, random_state, relative
+from random_models import errors, one_joint, random_rotation, random_state, relative, two_bodies
 
 GRAVITY = 9.81
 METHODS = {"dopri5": {"method": "dopri5", "rtol": 1e-11, "atol": 1e-12}}
@@ -313,6 +313,58 @@ def test_a_ball_that_may_not_spin_rolls_straight():
     run = run_of(model, 1.0)
     assert np.abs(run.position.sel(body="ball", axis="x").values - run.time.values).max() < TOLERANCE
     assert da.reactions(model).degree_of_redundancy == 0
+
+
+# --- formulas ------------------------------------------------------------------------------------------------------------
+
+FORMULAS = {
+    "blade": "R12*vx + R22*vy + R32*vz",
+    "driven in time": "vx*cos(t) + wy*x*sin(2*t) - 0.3*t",
+    "between two": "R11_*(vx - vx_) + R21_*(vy - vy_) + wz*(x - x_)**2 - R33*wx_",
+}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_derivatives_of_formulas(name):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        model = two_bodies(rng)
+        model.velocity_row("row", FORMULAS[name], "two" if name == "between two" else model.ground, "one")
+        for what, error in errors(da.build(model), rng).items():
+            assert error < 1e-8, (what, error)
+
+
+@pytest.mark.parametrize("method", ["dopri5", "generalized_alpha"])
+def test_a_blade_as_a_formula_is_the_blade(method):
+    import sympy as sp
+
+    R12, R22, R32, vx, vy, vz = sp.symbols("R12 R22 R32 vx vy vz", real=True)
+    model = sleigh(gravity=SLOPE)
+    del model.joints["blade"]
+    model.velocity_row("blade", R12 * vx + R22 * vy + R32 * vz, model.ground, "sleigh")
+    step = {} if method == "dopri5" else {"method": method, "step": 0.01, "rtol": None, "atol": None}
+    one, two = (run_of(each, 1.0, **step) for each in (sleigh(gravity=SLOPE), model))
+    assert np.abs(one.position.values - two.position.values).max() < 1e-10
+    assert da.reactions(model).unique == {"blade": True}
+
+
+@pytest.mark.parametrize(("formula", "message"), [
+    ("vx**2", "it is not linear in the velocities"),
+    ("x + t", "it restricts no velocity"),
+    ("vx + speed", "unknown"),
+])  # fmt: skip
+def test_formulas_that_make_no_row_are_refused(formula, message):
+    model = sleigh()
+    with pytest.raises(da.ModelError, match=message):
+        model.velocity_row("row", formula, model.ground, "sleigh")
+
+
+def test_formulas_of_velocities_stay_out_of_files(tmp_path):
+    model = sleigh()
+    model.velocity_row("row", "vx", model.ground, "sleigh")
+    with pytest.raises(da.ModelError, match="velocity row 'row': a file has no place"):
+        da.save_model(model, tmp_path / "m.yaml")
+    assert not list(tmp_path.iterdir())
 
 
 # --- any contact ---------------------------------------------------------------------------------------------------------

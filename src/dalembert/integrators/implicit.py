@@ -41,7 +41,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from dalembert.elements import coordinate, distance, lock, nonholonomic, perpendicular
+from dalembert.elements import coordinate, distance, lock, nonholonomic, perpendicular, user_row
 from dalembert.errors import ModelError
 from dalembert.formulations.saddle import SaddleFormulation
 from dalembert.integrators.common import CHUNK_STEPS, IntegrationError, Samples, singular_position
@@ -265,6 +265,10 @@ def subtract_all_reactions(problem: Problem, work: Work, lam: Array) -> None:
         for i in range(3):
             if tables.contacts[k].term[i] >= 0:
                 _subtract_term(problem, work, tables.contacts[k].term[i], lam)
+    t, callbacks = work.now.time[0], tables.callbacks.table
+    for k in range(tables.user_rows.shape[0]):
+        user_row.jacobian(tables.user_rows[k], poses, t, callbacks, work.now.exchange, work.J)
+        _subtract_term(problem, work, tables.user_rows[k].term, lam)
 
 
 @inner_inlined

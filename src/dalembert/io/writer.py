@@ -26,6 +26,10 @@ _FORCE_TYPES = {force: kind for kind, force in FORCES.items()}
 
 def text_of(model: Model) -> str:
     """Return the YAML text of a model."""
+    for row in model.velocity_rows.values():
+        raise ModelError(
+            row.element, "a file has no place for formulas of velocities", "use a pfaffian joint, or keep it in Python"
+        )
     head = {"dalembert": 1, "name": str(model.name), "gravity": model.gravity.tolist(), **_whole(model)}
     sections: dict[str, Mapping[str, Any]] = {
         "points": {name: at.tolist() for name, at in model.points.items()},

@@ -29,6 +29,7 @@ from dalembert.elements.nonholonomic import ROWS as CONTACT_ROWS
 from dalembert.elements.perpendicular import PERPENDICULAR
 from dalembert.elements.spring import SPRING, SpringDamper
 from dalembert.elements.user_force import USER_FORCE, UserForce, UserForceSource
+from dalembert.elements.user_row import USER_ROW, VelocityRow, VelocityRowSource
 from dalembert.errors import ModelError, nearest
 from dalembert.kernel.vec3 import Array
 from dalembert.rotation.quaternion import Quaternion, from_rotation, load4, multiply, to_matrix
@@ -75,6 +76,7 @@ class _Builder:
         self.distances: list[dict[str, Any]] = []
         self.coordinates: list[dict[str, Any]] = []
         self.contacts: list[dict[str, Any]] = []
+        self.user_rows: list[dict[str, Any]] = []
         self.forces = _Forces()
         self.laws: list[Law] = []
         self.law_names: list[str] = []
@@ -97,6 +99,8 @@ class _Builder:
             self._add_joint(joint)
         for coupling in self.model.couplings.values():
             self._add_coupling(coupling)
+        for velocity_row in self.model.velocity_rows.values():
+            self._add_velocity_row(velocity_row)
         if self.model.plane is not None:
             for body in self.model.bodies:
                 self._add_plane(body, self.model.plane)
@@ -109,6 +113,7 @@ class _Builder:
             distances=_table(DISTANCE, self.distances),
             coordinates=_table(COORDINATE, self.coordinates),
             contacts=_table(CONTACT, self.contacts),
+            user_rows=_table(USER_ROW, self.user_rows),
             gaps=np.zeros(len(self.rows)),
             **self.forces.tables(),
             laws=law_tables([]),
@@ -246,6 +251,18 @@ class _Builder:
             "row": row,
             "term": [self._new_term(r, ends) if r >= 0 else -1 for r in row],
         })  # fmt: skip
+
+    def _add_velocity_row(self, velocity_row: VelocityRow) -> None:
+        if velocity_row.name in self.joint_rows:
+            raise ModelError(velocity_row.element, "a joint or coupling has the same name", "give each its own name")
+        self.joint_rows[velocity_row.name] = []
+        row = self._new_row(velocity_row.name, "")
+        if row < 0:
+            return
+        ends = {"body_1": self.index[velocity_row.driven], "body_2": self.index[velocity_row.main]}
+        callback = self.forces.add_source(VelocityRowSource(velocity_row))
+        own = {"element": velocity_row.name, "callback": callback, "row": row, "term": self._new_term(row, ends)}
+        self.user_rows.append(ends | own)
 
     def _add_perpendicular(self, joint: Joint, ends: dict[str, Any]) -> None:
         row = self._new_row(joint.name, "perpendicular")
@@ -473,7 +490,9 @@ class _Builder:
             joint_bodies={j.name: (self.index[j.driven], self.index[j.main]) for j in self.model.joints.values()},
             term_row=np.array(self.term_row, dtype=np.intp),
             term_bodies=np.array(self.term_bodies, dtype=np.intp).reshape(-1, 2),
-            constraint_elements=_elements(self.locks, self.perpendiculars, self.distances, self.coordinates, self.contacts),
+            constraint_elements=_elements(
+                self.locks, self.perpendiculars, self.distances, self.coordinates, self.contacts, self.user_rows
+            ),
             force_elements=_elements(*self.forces.families()),
             force_coordinates=self.force_coordinates,
             observers=self.observers,
