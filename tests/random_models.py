@@ -54,6 +54,8 @@ def one_joint(rng, kind, *, main="two", law=None, spread=0.3):
     own = {"lock": {"rows": ("x", "z", "Ry")}, "screw": {"lead": 0.3}, "rolling_sphere": {"radius": 0.7}}.get(kind, {})
     if kind == "rolling_wheel":
         own = {"radius": 0.7, "crown_radius": 0.2}
+    if kind == "pfaffian":
+        own = {"coefficients": rng.normal(size=6)}
     drawn = frames(rng, spread)
     if kind in ("universal", "rolling_wheel"):
         drawn["orientation_driven"] *= Rotation.from_euler("z", 90, degrees=True)
@@ -67,6 +69,8 @@ def one_joint(rng, kind, *, main="two", law=None, spread=0.3):
 def driven_coordinates(kind):
     if JOINT_TYPES[kind].rod:
         return ("distance",)
+    if JOINT_TYPES[kind].contact is not None:
+        return ()
     return ROWS[:3] if JOINT_TYPES[kind].perpendicular else ROWS
 
 

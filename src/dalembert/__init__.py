@@ -27,6 +27,7 @@ from dalembert.elements.load import Load
 from dalembert.elements.motion import Motion
 from dalembert.elements.spring import SpringDamper
 from dalembert.elements.user_force import UserForce
+from dalembert.elements.user_row import VelocityRow
 from dalembert.errors import DalembertError, ModelError, ModelFileError, SolveError
 from dalembert.formulations.choose import accelerations
 from dalembert.formulations.saddle import Accelerations
@@ -83,6 +84,7 @@ __all__ = [
     "Term",
     "TorsionSpring",
     "UserForce",
+    "VelocityRow",
     "accelerations",
     "assemble",
     "build",
@@ -104,6 +106,7 @@ __all__ = [
     "modes",
     "pair_stiffness",
     "reactions",
+    "reactions_along",
     "redrawn",
     "relative_stiffness",
     "save_model",
@@ -123,6 +126,7 @@ if TYPE_CHECKING:
     from dalembert.analysis.reactions import Reactions, reactions
     from dalembert.analysis.results import Run
     from dalembert.analysis.simulate import Simulation, simulate
+    from dalembert.analysis.singularities import reactions_along
     from dalembert.analysis.stiffness.cartesian_stiffness import cartesian_stiffness
     from dalembert.analysis.stiffness.condensation import CondensedStiffness, condensed_stiffness
     from dalembert.analysis.stiffness.data import CartesianStiffness
@@ -159,6 +163,7 @@ _LATE = {
     "linearize": "dalembert.analysis.linearize",
     "modes": "dalembert.analysis.modes",
     "reactions": "dalembert.analysis.reactions",
+    "reactions_along": "dalembert.analysis.singularities",
     "generalized_alpha": "dalembert.integrators.implicit",
     "hht_alpha": "dalembert.integrators.implicit",
     "load_model": "dalembert.io",

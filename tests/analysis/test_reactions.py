@@ -220,6 +220,12 @@ def test_with_a_tolerance_it_is_accepted_and_reported():
     exact, accepted = (da.simulate(misaligned(gap, tolerance=2e-3), duration=0.3, output_step=0.1) for gap in (0.0, 1e-3))
     assert accepted.gaps == ["C.x: 0.001"]
     assert "gaps" not in exact.attrs
+    model = misaligned(1e-3, tolerance=2e-3)
+    end = da.assemble(da.build(model))
+    again = da.simulate(
+        model, duration=0.3, output_step=0.1, start=end
+    )  # a state from elsewhere: the gap is known all the same
+    assert np.array_equal(again.position.values, accepted.position.values)
     path = [run.position.sel(body="rocker").values for run in (exact, accepted)]
     assert np.abs(path[0] - path[1])[:, [0, 2]].max() < 1e-6  # it moves in its plane as the fitting one does
 
@@ -265,3 +271,41 @@ def test_plots_draw_what_is_not_unique_dashed():
     figure = da.simulate(table((-1, -1), (0, -1), (1, -1), (0, 1)), duration=0.01, output_step=0.005).plot()
     lines = {line.get_label(): line.get_linestyle() for line in figure.axes[2].get_lines()}
     assert lines == {"leg 4": "-", **{f"leg {k} (not unique)": "--" for k in (1, 2, 3)}}
+
+
+def test_a_large_model_is_taken_apart_into_its_groups():
+    """Leaves on two balls and on single hinges, in turn, 100 of each: every pair of balls is a group of its own."""
+    model = da.Model("doors", gravity=GRAVITY)
+    for k in range(200):
+        model.body(f"leaf {k}", mass=1.0, inertia=(1, 1, 1), position=(k % 20, k // 20, 0))
+        main = f"leaf {k - 1}" if k % 10 else model.ground
+        for j in range(2 if k % 2 else 1):
+            kind = "spherical" if k % 2 else "revolute"
+            model.joint(f"hinge {k} {j}", kind, main, f"leaf {k}", at=(k % 20 - 0.5, k // 20, j), axis=(0, 0, 1))
+    system = da.build(model)
+    assert system.n_constraints == 1100
+    found = da.reactions(system)
+    assert (found.degree_of_redundancy, found.degrees_of_freedom) == (100, 200)
+    assert found.unique == {joint: int(joint.split()[1]) % 2 == 0 for joint in model.joints}
+    assert found.force_unique.sel(joint="hinge 1 0").values.tolist() == [False, True, True]
+    assert da.reactions(da.build(model, without=found.releases)).degree_of_redundancy == 0
+    assert len(found.compliant) == 100
+
+
+def test_rows_of_a_users_own_equations():
+    """Two blades in line are one too many; a third one across them is not, and stops the sleigh from going ahead."""
+    import sympy as sp
+
+    from dalembert.lagrange.mechanics import Mechanics
+
+    x, y, a, vx, vy, w = sp.symbols("x y a vx vy w")
+    sideways = -vx * sp.sin(a) + vy * sp.cos(a)
+    blades = [sideways, 2 * sideways, sideways + sp.Rational(1, 2) * w]
+    energy = (2 * vx**2 + 2 * vy**2 + sp.Rational(3, 10) * w**2) / 2
+    sleigh = Mechanics("sleigh", [x, y, a], [vx, vy, w], kinetic_energy=energy, nonholonomic=blades, velocity=[1, 0, 0])
+    found = da.reactions(sleigh)
+    assert (found.constraints, found.rank, found.degree_of_redundancy) == (3, 2, 1)
+    assert found.unique == {"psi[0]": False, "psi[1]": False, "psi[2]": True}
+    assert found.dependencies == ["psi[1] = 2 psi[0]"]
+    for method in METHODS:
+        assert da.reactions(sleigh, method=method).unique == found.unique

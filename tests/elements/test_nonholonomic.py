@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 
 import dalembert as da
 from dalembert.kernel.compile import JIT_DISABLED
-from random_models import one_joint, random_rotation, random_state, relative
+from random_models import errors, one_joint, random_rotation, random_state, relative, two_bodies
 
 GRAVITY = 9.81
 METHODS = {"dopri5": {"method": "dopri5", "rtol": 1e-11, "atol": 1e-12}}
@@ -186,7 +186,40 @@ def test_the_critical_speed_of_a_disc():
     assert critical == pytest.approx(GRAVITY * RADIUS / 3, rel=1e-9)
 
 
-def test_a_wheel_that_may_slip_sideways_slides_like_a_blade_turned_round():
+def on_a_spring(stiffness=50.0):
+    model = disc()
+    model.spring("spring", model.ground, "disc", at=(-1, 0, RADIUS), at_driven=(0, 0, RADIUS), stiffness=stiffness)
+    return model
+
+
+def test_a_disc_on_a_spring_rolls_to_and_fro_and_falls_over():
+    """s^2 = -k/(m + C/r^2) of the rolling, + m g r/(A + m r^2) of the fall; three ways to put it elsewhere."""
+    found = da.modes(on_a_spring(), None)
+    s = found.eigenvalue.values
+    assert s[s.imag > 1.0][0] == pytest.approx(1j * np.sqrt(50.0 / (MASS + AXIAL / RADIUS**2)), abs=1e-9)
+    assert s.real.max() == pytest.approx(np.sqrt(MASS * GRAVITY * RADIUS / (ACROSS + MASS * RADIUS**2)), rel=1e-9)
+    assert (found.neutral_modes, found.unstable_modes) == (3, 1)
+
+
+@pytest.mark.parametrize("model", [on_a_spring(), rolling(1.3)], ids=["at rest", "rolling"])
+def test_the_state_space_answers_as_the_sparse_pencil_does(model):
+    at = "design" if "spring" not in model.forces else "equilibrium"
+    outputs = ["disc.x", "disc.y", "disc.vx", "disc.wx", "contact.Fx", "contact.Fz"]
+    lin = da.linearize(model, inputs=["disc.Fx", "disc.Fy", "disc.Tx"], outputs=outputs, at=at)
+    hertz = np.array([0.3, 1.0, 4.0])
+    response = da.frequency_response(lin, hertz)
+    for k, f in enumerate(hertz):
+        s = 2j * np.pi * f
+        A, B, C, D = lin.state_space()
+        expected = C @ np.linalg.solve(s * np.eye(len(A)) - A, B) + D
+        ours = response.response.isel(frequency=k).transpose("output", "input").values
+        assert np.allclose(ours, expected, rtol=1e-8, atol=1e-10)
+    s = da.modes(model, None, at=at).eigenvalue.values
+    largest = np.abs(np.linalg.eigvals(lin.A)).max()
+    assert largest == pytest.approx(np.abs(s).max(), rel=1e-9)
+
+
+def test_a_wheel_that_may_slip_sideways_slides():
     """Without the row sideways an upright disc that is pushed sideways keeps its speed, and rolls as before."""
     model = disc(velocity=(1.0, 0.7, 0), rate=(0, 1.0 / RADIUS, 0), rows=("normal", "rolling"))
     run = run_of(model, 0.2)
@@ -241,10 +274,103 @@ def test_a_ball_on_a_turntable_goes_round_at_two_sevenths_of_its_rate(method):
     assert np.abs(inside.apply(spin)[:, 2] - 0.7).max() < tolerance  # nothing turns it about the normal
 
 
+# --- Pfaffian rows -------------------------------------------------------------------------------------------------------
+
+
+def test_a_pfaffian_row_of_one_coefficient_is_a_knife_edge():
+    model = sleigh(0.4, speed=0.3)
+    del model.joints["blade"]
+    model.pfaffian("blade", model.ground, "sleigh", at=(-0.4, 0, 0), coefficients=(0, 1, 0, 0, 0, 0))
+    one, two = (run_of(each, 2.0) for each in (sleigh(0.4, speed=0.3), model))
+    assert np.abs(one.position.values - two.position.values).max() < 1e-12
+    assert da.build(model).layout.rows[0] == "blade.velocity"
+
+
+def test_a_drill_advances_as_it_turns():
+    """u_x = p w_x on a body that only turns about x: the torque shares its work between spin and advance, J + m p^2."""
+    pitch, torque = 0.02, 0.5
+    model = da.Model("drill")
+    model.body("drill", mass=3.0, inertia=(0.01, 0.02, 0.02))
+    model.cylindrical("sleeve", model.ground, "drill", axis=(1, 0, 0))
+    model.pfaffian("thread", model.ground, "drill", coefficients=(1, 0, 0, -pitch, 0, 0))
+    model.load("motor", "drill", torque=(torque, 0, 0))
+    run = run_of(model, 1.0)
+    angle = 0.5 * torque / (0.01 + 3.0 * pitch**2) * run.time.values**2
+    assert np.abs(run.position.sel(body="drill", axis="x").values - pitch * angle).max() < TOLERANCE
+    force, moment = run.joint_force.sel(joint="thread").values[-1], run.joint_torque.sel(joint="thread").values[-1]
+    assert force[0] == pytest.approx(3.0 * pitch * torque / (0.01 + 3.0 * pitch**2), rel=1e-10)
+    assert moment[0] == pytest.approx(-pitch * force[0], rel=1e-10)  # it does no work
+
+
+def test_a_ball_that_may_not_spin_rolls_straight():
+    """Rubber rolling: with the row ``n . w = 0`` besides, a ball loses what spin it is drawn with and rolls on."""
+    radius = 0.1
+    model = da.Model("rubber ball", gravity=(0, 0, -GRAVITY))
+    spin = {"velocity": (1.0, 0, 0), "angular_velocity": (0, 1.0 / radius, 3.0)}
+    model.body("ball", mass=1.0, inertia=(0.4 * radius**2,) * 3, position=(0, 0, radius), **spin)
+    model.rolling_sphere("contact", model.ground, "ball", axis=(0, 0, 1), at_driven=(0, 0, radius), radius=radius)
+    model.pfaffian("no spin", "ball", model.ground, coefficients=(0, 0, 0, 0, 0, 1))  # axes of the driven one: the ground
+    run = run_of(model, 1.0)
+    assert np.abs(run.position.sel(body="ball", axis="x").values - run.time.values).max() < TOLERANCE
+    assert da.reactions(model).degree_of_redundancy == 0
+
+
+# --- formulas ------------------------------------------------------------------------------------------------------------
+
+FORMULAS = {
+    "blade": "R12*vx + R22*vy + R32*vz",
+    "driven in time": "vx*cos(t) + wy*x*sin(2*t) - 0.3*t",
+    "between two": "R11_*(vx - vx_) + R21_*(vy - vy_) + wz*(x - x_)**2 - R33*wx_",
+}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_derivatives_of_formulas(name):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        model = two_bodies(rng)
+        model.velocity_row("row", FORMULAS[name], "two" if name == "between two" else model.ground, "one")
+        for what, error in errors(da.build(model), rng).items():
+            assert error < 1e-8, (what, error)
+
+
+@pytest.mark.parametrize("method", ["dopri5", "generalized_alpha"])
+def test_a_blade_as_a_formula_is_the_blade(method):
+    import sympy as sp
+
+    R12, R22, R32, vx, vy, vz = sp.symbols("R12 R22 R32 vx vy vz", real=True)
+    model = sleigh(gravity=SLOPE)
+    del model.joints["blade"]
+    model.velocity_row("blade", R12 * vx + R22 * vy + R32 * vz, model.ground, "sleigh")
+    step = {} if method == "dopri5" else {"method": method, "step": 0.01, "rtol": None, "atol": None}
+    one, two = (run_of(each, 1.0, **step) for each in (sleigh(gravity=SLOPE), model))
+    assert np.abs(one.position.values - two.position.values).max() < 1e-10
+    assert da.reactions(model).unique == {"blade": True}
+
+
+@pytest.mark.parametrize(("formula", "message"), [
+    ("vx**2", "it is not linear in the velocities"),
+    ("x + t", "it restricts no velocity"),
+    ("vx + speed", "unknown"),
+])  # fmt: skip
+def test_formulas_that_make_no_row_are_refused(formula, message):
+    model = sleigh()
+    with pytest.raises(da.ModelError, match=message):
+        model.velocity_row("row", formula, model.ground, "sleigh")
+
+
+def test_formulas_of_velocities_stay_out_of_files(tmp_path):
+    model = sleigh()
+    model.velocity_row("row", "vx", model.ground, "sleigh")
+    with pytest.raises(da.ModelError, match="velocity row 'row': a file has no place"):
+        da.save_model(model, tmp_path / "m.yaml")
+    assert not list(tmp_path.iterdir())
+
+
 # --- any contact ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["knife_edge", "rolling_wheel", "rolling_sphere"])
+@pytest.mark.parametrize("kind", ["knife_edge", "rolling_wheel", "rolling_sphere", "pfaffian"])
 def test_slip_does_not_change_when_the_whole_moves_as_a_rigid_body(kind):
     for seed in range(10):
         rng = np.random.default_rng(seed)

@@ -12,34 +12,70 @@ nothing is left; then those that turned out to be unnecessary are taken back.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dalembert.elements.joint import JOINT_TYPES
 from dalembert.kernel.vec3 import Array
+from dalembert.linalg.pattern import Indices
 from dalembert.linalg.rank import MEMBER, Dependencies
+from dalembert.system.protocol import MechanicalSystem
 from dalembert.system.system import System
 
 ROTATIONS = ("Rx", "Ry", "Rz", "perpendicular")
 
 
-def losses(system: System) -> list[int]:
+class Elements(NamedTuple):
+    """What the rows of a system belong to.
+
+    Attributes
+    ----------
+    rows : tuple of str
+    joint_rows : dict
+        Rows of each joint and coupling; of a system without joints, every row is one of its own.
+    joints : tuple of str
+        Those that have a wrench.
+    motion_rows : dict
+        Row of each motion.
+    plane_rows : array of int
+        Rows that keep bodies in the plane of a planar model.
+    """
+
+    rows: tuple[str, ...]
+    joint_rows: Mapping[str, Sequence[int]]
+    joints: tuple[str, ...]
+    motion_rows: Mapping[str, int]
+    plane_rows: Indices
+
+
+def elements_of(system: MechanicalSystem) -> Elements:
+    """Return what the rows of a system belong to."""
+    if isinstance(system, System):
+        layout = system.layout
+        rows = {name: own.tolist() for name, own in layout.joint_rows.items()}
+        return Elements(layout.rows, rows, tuple(layout.joint_frames), layout.motion_rows, layout.plane_rows)
+    own = {name: [k] for k, name in enumerate(system.row_names)}
+    return Elements(tuple(system.row_names), own, (), {}, np.zeros(0, np.intp))
+
+
+def losses(elements: Elements, holonomic: NDArray[np.bool_]) -> list[int]:
     """Return how much of a loss the release of each row would be: 0 for rotations of joints, 4 for a drive or a plane."""
-    layout = system.layout
-    never = {int(row) for row in layout.motion_rows.values()} | {int(row) for row in layout.plane_rows}
-    of_joints = {int(row) for joint in layout.joint_frames for row in layout.joint_rows[joint]}
+    never = set(elements.motion_rows.values()) | set(elements.plane_rows.tolist())
+    of_joints = {row for joint in elements.joints for row in elements.joint_rows[joint]}
 
     def loss(row: int, name: str) -> int:
         if row in never:
             return 4
         if row not in of_joints:  # couplings
             return 3
-        if not system.holonomic[row]:
+        if not holonomic[row]:
             return 2
         return 0 if name.rpartition(".")[2] in ROTATIONS else 1
 
-    return [loss(row, name) for row, name in enumerate(layout.rows)]
+    return [loss(row, name) for row, name in enumerate(elements.rows)]
 
 
 def releases(found: Dependencies, loss: Sequence[int]) -> list[int] | None:
@@ -73,9 +109,9 @@ def releases(found: Dependencies, loss: Sequence[int]) -> list[int] | None:
 
 def dependence(found: Dependencies, released: Sequence[int]) -> list[dict[int, float]]:
     """Return for each released row the others that it depends on: ``row = sum of factor * other``, multipliers of A's rows."""
-    out = []
+    out, chosen = [], set(released)
     for group in found.groups:
-        own = [k for k, row in enumerate(group.rows) if int(row) in set(released)]
+        own = [k for k, row in enumerate(group.rows.tolist()) if row in chosen]
         basis = group.null @ np.linalg.inv(group.null[own])  # one in its own row, zero in the other released ones
         for column, k in enumerate(own):
             size = np.abs(basis[:, column]).max()
@@ -88,17 +124,21 @@ def dependence(found: Dependencies, released: Sequence[int]) -> list[dict[int, f
     return sorted(out, key=lambda one: next(iter(one)))
 
 
-def compliant_joints(system: System, found: Dependencies) -> list[str] | None:
+def compliant_joints(elements: Elements, found: Dependencies) -> list[str] | None:
     """Return a small set of joints that make all other reactions unique if they are made compliant."""
     if not all(group.complete for group in found.groups):
         return None
-    layout, chosen = system.layout, []
+    chosen: list[str] = []
+    joint_of = {row: joint for joint in elements.joints for row in elements.joint_rows[joint]}
     for group in found.groups:
         places = {int(row): k for k, row in enumerate(group.rows)}
-        rows = {joint: [places[int(r)] for r in layout.joint_rows[joint] if int(r) in places] for joint in layout.joint_frames}
-        members = {joint: own for joint, own in rows.items() if own}
+        members: dict[str, list[int]] = {}
+        for row in places:
+            if row in joint_of:
+                members.setdefault(joint_of[row], []).append(places[row])
         chosen += _cover(group.null, members)
-    return [joint for joint in layout.joint_frames if joint in chosen]
+    kept = set(chosen)
+    return [joint for joint in elements.joints if joint in kept]
 
 
 def _cover(null: Array, members: dict[str, list[int]]) -> list[str]:
@@ -125,26 +165,24 @@ def _rank(A: Array) -> int:
     return int(np.sum(np.linalg.svd(A, compute_uv=False) > MEMBER)) if A.size else 0
 
 
-def words(system: System, released: Sequence[int]) -> list[str]:
+def words(elements: Elements, released: Sequence[int]) -> list[str]:
     """Return releases in words, joint by joint: ``"hinge 2: release Ry, Rz (then it is a spherical joint)"``."""
-    lines = []
-    names, motions = system.layout.rows, {int(row): name for name, row in system.layout.motion_rows.items()}
-    for joint, rows in system.layout.joint_rows.items():
-        labels = [names[row].removeprefix(f"{joint}.") for row in rows if int(row) in released]
-        kept = tuple(names[row].removeprefix(f"{joint}.") for row in rows if int(row) not in released)
-        drives = [motions[int(row)] for row in rows if int(row) in released and int(row) in motions]
-        if drives:
-            lines.append(f"{joint}: leave out the motion {', '.join(drives)}")
-        elif labels:
-            lines.append(f"{joint}: release {', '.join(labels)}" + _then(kept) if kept or "." in names[rows[0]] else
-                         f"{joint}: leave it out")  # fmt: skip
+    lines, names, chosen = [], elements.rows, set(released)
+    motions = {row: name for name, row in elements.motion_rows.items()}
+    for joint, rows in elements.joint_rows.items():
+        labels = {row: names[row].removeprefix(f"{joint}.") for row in rows}
+        gone = [label for row, label in labels.items() if row in chosen and row not in motions]
+        lines += [f"{joint}: leave out the motion {motions[row]}" for row in rows if row in chosen and row in motions]
+        kept = tuple(label for row, label in labels.items() if row not in chosen)
+        if gone and kept:
+            lines.append(f"{joint}: release {', '.join(gone)}{_then(kept)}")
+        elif gone:
+            lines.append(f"{joint}: leave it out")
     return lines
 
 
 def _then(kept: tuple[str, ...]) -> str:
     """Return what a joint with these rows is called."""
-    if not kept:
-        return " (then nothing is left of it)"
     for name, kind in JOINT_TYPES.items():
         if kind.rows == kept and not (kind.perpendicular or kind.rod or kind.screw):
             return f" (then it is a {name} joint)"

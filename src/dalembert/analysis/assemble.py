@@ -22,6 +22,9 @@ ITERATIONS = 100
 
 VELOCITY_ITERATIONS = 30
 
+NEGLIGIBLE = 1e-11
+"""A gap [m], [sine of half an angle] that is rounding."""
+
 MOST_NULL_VECTORS = 300
 """Contradictions that are looked at, where gaps are accepted."""
 
@@ -110,7 +113,7 @@ def assemble(
     """
     correction = _Correction(system, list(hold), length)
     q, residual = _closed(system, correction, t, tolerance)
-    if _is_open(residual, q, tolerance) and _accept_gaps(system, t):
+    if _is_open(residual, q, tolerance) and accept_gaps(system, t):
         q, residual = _closed(system, correction, t, tolerance)
     if _is_open(residual, q, tolerance):
         raise _assembly_error(system, t, q, residual)
@@ -150,12 +153,15 @@ def _needed_gaps(system: MechanicalSystem, t: float) -> Array:
     return gaps
 
 
-def _accept_gaps(system: MechanicalSystem, t: float) -> bool:
-    """Let contradicting joints stay open as far as the model's tolerance allows; False if that is not enough."""
+def accept_gaps(system: MechanicalSystem, t: float) -> bool:
+    """Let contradicting joints stay open as far as the model's tolerance allows; False if there is nothing to do, or too much.
+
+    For states that come from elsewhere; `assemble` does it by itself.
+    """
     if not isinstance(system, System) or system.tolerance == 0.0:
         return False
     gaps = _needed_gaps(system, t)
-    if not 0.0 < _largest(gaps) <= system.tolerance:
+    if not NEGLIGIBLE < _largest(gaps) <= system.tolerance:
         return False
     system.tables.gaps[:] += gaps
     return True

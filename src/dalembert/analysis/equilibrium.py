@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from dalembert.analysis.assemble import assemble
+from dalembert.analysis.assemble import accept_gaps, assemble
 from dalembert.analysis.hold import held_forces, with_holds
 from dalembert.analysis.pencil import Motion, pencil_at
 from dalembert.analysis.rest import Equilibrium, rest_of
@@ -173,6 +173,7 @@ def _assembled(system: MechanicalSystem, t: float, start: State | None) -> State
         raise ModelError(
             "start", f"its q has {start.q.size} numbers, the system {system.n_positions}", "give a state of this model"
         )
+    accept_gaps(system, t)
     return start
 
 

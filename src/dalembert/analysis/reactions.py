@@ -29,6 +29,7 @@ from dalembert.linalg.rank import CLOSE_ABOVE, MEMBER, TOLERANCE, Dependencies, 
 from dalembert.linalg.solvability import METHODS
 from dalembert.system.build import build
 from dalembert.system.model import Model
+from dalembert.system.protocol import MechanicalSystem
 from dalembert.system.state import State
 from dalembert.system.system import System
 
@@ -87,7 +88,7 @@ class Reactions(xr.Dataset):  # type: ignore[no-untyped-call]
 
 
 def reactions(
-    model: Model | System,
+    model: Model | MechanicalSystem,
     *,
     state: State | None = None,
     t: float = 0.0,
@@ -99,7 +100,8 @@ def reactions(
 
     Parameters
     ----------
-    model : Model or System
+    model : Model or MechanicalSystem
+        In a system of your own equations every row is an element, and there are no wrenches.
     state : State, optional
         Where; the assembled design position, moving as drawn, if not given.
     t : float
@@ -140,7 +142,7 @@ def reactions(
     >>> found.advice
     ['hinge 2: release z']
     """
-    system = model if isinstance(model, System) else build(model)
+    system: MechanicalSystem = build(model) if isinstance(model, Model) else model
     state = assemble(system, t=t) if state is None else state
     A = system.jacobian(state.t, state.q, state.v)
     found = dependencies(A, units=system.rotational, tolerance=tolerance)
@@ -156,12 +158,12 @@ def reactions(
     )  # fmt: skip
 
 
-def _members(system: System, groups: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:
+def _members(system: MechanicalSystem, groups: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:
     """Return the rows of each joint, coupling, motion and group."""
-    layout = system.layout
-    own = {name: [int(row) for row in rows] for name, rows in layout.joint_rows.items()}
-    own = {name: rows for name, rows in own.items() if not set(rows) & set(layout.plane_rows.tolist())}
-    own |= {name: [int(row)] for name, row in layout.motion_rows.items()}
+    elements = advice.elements_of(system)
+    planes = set(elements.plane_rows.tolist())
+    own = {name: list(rows) for name, rows in elements.joint_rows.items() if not set(rows) & planes}
+    own |= {name: [row] for name, row in elements.motion_rows.items()}
     for name, joints in groups.items():
         for joint in joints:
             if joint not in own:
@@ -171,7 +173,7 @@ def _members(system: System, groups: Mapping[str, Sequence[str]]) -> dict[str, l
 
 
 def _of_elements(
-    system: System, A: Any, found: Dependencies, flags: Uniqueness, members: dict[str, list[int]], method: str
+    system: MechanicalSystem, A: Any, found: Dependencies, flags: Uniqueness, members: dict[str, list[int]], method: str
 ) -> dict[str, bool]:
     """Return for each element whether its reaction is unique."""
     if method in METHODS:
@@ -179,7 +181,7 @@ def _of_elements(
         return {name: METHODS[method](dense, rows, system.rotational) for name, rows in members.items()}
     if method != "sparse":
         raise ModelError("reactions", f"unknown method {method!r}", nearest(method, ["sparse", *METHODS]))
-    joints = dict(zip(system.layout.joint_frames, flags.joint, strict=True))
+    joints = dict(zip(advice.elements_of(system).joints, flags.joint, strict=True))
     null = found.sample() / found.row_scale[:, None]
     scaled = sp.diags_array(found.row_scale) @ sp.csr_array(A)
     return {
@@ -195,7 +197,7 @@ def _is_balanced(A: Any, null: Array, rows: list[int]) -> bool:
     return bool(np.abs(part.T @ null[rows]).max(initial=0.0) <= MEMBER * size)
 
 
-def _values(system: System, state: State, found: Dependencies) -> dict[str, Any]:
+def _values(system: MechanicalSystem, state: State, found: Dependencies) -> dict[str, Any]:
     """Return multipliers and wrenches at a state; NaN, and why, where the accelerations are not unique."""
     note = "reactions of the motion at this state"
     A, b = system.jacobian(state.t, state.q, state.v), system.acceleration_right_side(state.t, state.q, state.v)
@@ -205,7 +207,9 @@ def _values(system: System, state: State, found: Dependencies) -> dict[str, Any]
         if _contradicts(found, b, state, A):
             raise
         lam, note = np.full(system.n_constraints, np.nan), str(error)
-    force, torque = system.reactions(state.t, state.q, lam)
+    force = torque = np.zeros((0, 3))
+    if isinstance(system, System):
+        force, torque = system.reactions(state.t, state.q, lam)
     slip = system.velocity_residual(state.t, state.q, state.v)
     mismatch = [_largest(system.constraint(state.t, state.q)), _largest(slip), _mismatch(found, b)]
     return {"lam": lam, "force": force, "torque": torque, "note": note, "mismatch": np.array(mismatch)}
@@ -225,7 +229,7 @@ def _largest(values: Array) -> float:
     return float(np.abs(values).max(initial=0.0))
 
 
-def _variables(system: System, flags: Uniqueness, unique: dict[str, bool], values: dict[str, Any]) -> dict[str, Any]:
+def _variables(system: MechanicalSystem, flags: Uniqueness, unique: dict[str, bool], values: dict[str, Any]) -> dict[str, Any]:
     joint_axis = ("joint", "axis")
     shown = {"frame": "main frame F2 of the joint", "on": "driven body"}
     return {
@@ -233,7 +237,7 @@ def _variables(system: System, flags: Uniqueness, unique: dict[str, bool], value
         "joint_torque": (joint_axis, values["torque"], {"units": "N m"} | shown),
         "force_unique": (joint_axis, flags.force),
         "torque_unique": (joint_axis, flags.torque),
-        "joint_unique": ("joint", np.array([unique[name] for name in system.layout.joint_frames], dtype=bool)),
+        "joint_unique": ("joint", np.array([unique[name] for name in advice.elements_of(system).joints], dtype=bool)),
         "element_unique": ("element", np.array(list(unique.values()), dtype=bool)),
         "multipliers": ("row", values["lam"], {"units": "N or N m"}),
         "row_unique": ("row", flags.row),
@@ -245,18 +249,18 @@ def _variables(system: System, flags: Uniqueness, unique: dict[str, bool], value
     }
 
 
-def _coordinates(system: System, members: dict[str, list[int]]) -> dict[str, Any]:
+def _coordinates(system: MechanicalSystem, members: dict[str, list[int]]) -> dict[str, Any]:
     return {
-        "joint": list(system.layout.joint_frames),
+        "joint": list(advice.elements_of(system).joints),
         "element": list(members),
-        "row": list(system.layout.rows),
+        "row": list(system.row_names),
         "axis": AXES,
         "level": LEVELS,
     }
 
 
-def _attributes(system: System, A: Any, found: Dependencies, tolerance: float) -> dict[str, Any]:
-    planes = system.layout.plane_rows.size
+def _attributes(system: MechanicalSystem, A: Any, found: Dependencies, tolerance: float) -> dict[str, Any]:
+    planes = advice.elements_of(system).plane_rows.size
     rows = sp.csr_array(A)
     holonomic = dependencies(rows[np.flatnonzero(system.holonomic)], units=system.rotational, tolerance=tolerance)
     nonholonomic = dependencies(rows[np.flatnonzero(~system.holonomic)], units=system.rotational, tolerance=tolerance)
@@ -270,23 +274,23 @@ def _attributes(system: System, A: Any, found: Dependencies, tolerance: float) -
         "smallest_singular_value": found.smallest,
         "largest_zero_singular_value": found.largest_zero,
         "close_decision": found.close,
-        "gaps": [f"{row}: {gap:.6g}" for row, gap in system.gaps.items()],
+        "gaps": [f"{row}: {gap:.6g}" for row, gap in (system.gaps.items() if isinstance(system, System) else ())],
     }
     return counts | _what_to_do(system, found)
 
 
-def _what_to_do(system: System, found: Dependencies) -> dict[str, Any]:
+def _what_to_do(system: MechanicalSystem, found: Dependencies) -> dict[str, Any]:
     """Return the dependencies, what to release, and which joints to make compliant."""
-    names = system.layout.rows
-    released = advice.releases(found, advice.losses(system))
-    compliant = advice.compliant_joints(system, found)
+    elements, names = advice.elements_of(system), system.row_names
+    released = advice.releases(found, advice.losses(elements, system.holonomic))
+    compliant = advice.compliant_joints(elements, found)
     if released is None or compliant is None:  # a large coherent null space, known by samples only
         return {"dependencies": [], "releases": [], "advice": [], "compliant": []}
     equations = advice.dependence(found, released)[:MOST_LISTED]
     return {
         "dependencies": [_equation(names, parts) for parts in equations],
         "releases": [names[row] for row in released],
-        "advice": advice.words(system, released),
+        "advice": advice.words(elements, released),
         "compliant": compliant,
     }
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dalembert.analysis.assemble import assemble
+from dalembert.analysis.assemble import accept_gaps, assemble
 from dalembert.analysis.methods import make_integrator
 from dalembert.errors import ModelError
 from dalembert.integrators.common import IntegrationError, Samples, new_samples
@@ -95,7 +95,10 @@ class Simulation:
 
     def start(self, state: State | None = None) -> None:
         """Begin at a consistent state, the assembled design position if none is given."""
-        state = assemble(self.system) if state is None else state
+        if state is None:
+            state = assemble(self.system)
+        else:
+            accept_gaps(self.system, state.t)
         self._prepare(state)
         self._integrator.start(state.t, state.q, state.v)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dalembert.kernel.vec3 import Array
 from dalembert.linalg.rank import MEMBER, Dependencies, dependencies
+from dalembert.system.protocol import MechanicalSystem
 from dalembert.system.system import System
 
 Flags = NDArray[np.bool_]
@@ -40,8 +41,8 @@ class Uniqueness(NamedTuple):
         return np.asarray(self.force.all(axis=1) & self.torque.all(axis=1))
 
 
-def uniqueness(system: System, t: float, q: Array, found: Dependencies | None = None) -> Uniqueness:
-    """Return which reactions of a system are unique at a position.
+def uniqueness(system: MechanicalSystem, t: float, q: Array, found: Dependencies | None = None) -> Uniqueness:
+    """Return which reactions of a system are unique at a position; one without joints has multipliers only.
 
     Examples
     --------
@@ -55,12 +56,13 @@ def uniqueness(system: System, t: float, q: Array, found: Dependencies | None = 
     [False, False]
     """
     found = dependencies(system.jacobian(t, q), units=system.rotational) if found is None else found
-    joints = len(system.layout.joint_frames)
-    result = Uniqueness(np.ones(system.n_constraints, bool), np.ones((joints, 3), bool), np.ones((joints, 3), bool))
+    result = _all_unique(system)
     null = found.sample()
     if not null.size:
         return result
     result.row[:] = unique_rows(found)
+    if not isinstance(system, System):
+        return result
     J = np.abs(system.jacobian_terms(t, q))
     extent = _extent(system, q)
     for n in null.T:
@@ -103,9 +105,13 @@ def uniqueness_along(system: System, times: Array, positions: Array) -> Uniquene
     """Return what is unique at all of some positions of a motion."""
     at_each = [uniqueness(system, float(times[k]), positions[k]) for k in spread(len(times))]
     if not at_each:
-        joints = len(system.layout.joint_frames)
-        return Uniqueness(np.ones(system.n_constraints, bool), np.ones((joints, 3), bool), np.ones((joints, 3), bool))
+        return _all_unique(system)
     return Uniqueness(*(np.all(flags, axis=0) for flags in zip(*at_each, strict=True)))
+
+
+def _all_unique(system: MechanicalSystem) -> Uniqueness:
+    joints = len(system.layout.joint_frames) if isinstance(system, System) else 0
+    return Uniqueness(np.ones(system.n_constraints, bool), np.ones((joints, 3), bool), np.ones((joints, 3), bool))
 
 
 def _extent(system: System, q: Array) -> float:

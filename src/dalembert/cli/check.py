@@ -82,7 +82,7 @@ def _open_joints(system: System) -> list[str]:
         label = system.layout.rows[worst]
         angle = label.rpartition(".")[2] in ("Rx", "Ry", "Rz")
         gap = 2.0 * np.arcsin(min(1.0, abs(gaps[worst]))) if angle else abs(gaps[worst])
-        unit = " rad" if angle else " m" if label.rpartition(".")[2] in ("x", "y", "z", "distance") else ""
+        unit = " rad" if angle else " m" if label.rpartition(".")[2] in ("x", "y", "z", "distance", "normal") else ""
         texts.append(f"joint {joint!r} is drawn open: {label} by {gap:.3g}{unit}")
     return texts
 

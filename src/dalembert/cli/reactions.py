@@ -10,6 +10,8 @@ from dalembert.cli.output import AsJson, ModelPath, print_columns, print_json, p
 
 if TYPE_CHECKING:
     from dalembert.analysis.reactions import Reactions
+    from dalembert.analysis.singularities import Singularity
+    from dalembert.system.system import System
 
 Option = typer.Option
 
@@ -23,6 +25,7 @@ def reactions(
     model: ModelPath,
     method: Annotated[str, Option(help="How to decide: sparse, ranks, svd or qr.")] = "sparse",
     time: Annotated[float, Option(help="Time at which laws and drives are looked at [s].")] = 0.0,
+    along: Annotated[float | None, Option(help="Simulate for so long, too, and name singular positions [s].")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say how many constraints are redundant, which reactions are unique, and what to release to make them so."""
@@ -30,11 +33,24 @@ def reactions(
     from dalembert.io import read_model_file
 
     source = read_model_file(model)
-    found = analyse(source.build(), t=time, method=method)
+    system = source.build()
+    found = analyse(system, t=time, method=method)
+    passed = _singular_positions(system, along) if along is not None else []
     if as_json:
-        print_json(figures_of(found))
+        positions = {"singular": [one._asdict() for one in passed]} if along is not None else {}
+        print_json(figures_of(found) | positions)
     else:
         _print(f"{source.model.name} ({model})", found)
+        for one in passed:
+            typer.echo(str(one))
+
+
+def _singular_positions(system: System, duration: float) -> list[Singularity]:
+    """Return the singular positions of a motion."""
+    from dalembert.analysis.simulate import simulate
+    from dalembert.analysis.singularities import reactions_along
+
+    return reactions_along(system, simulate(system, duration=duration)).singular
 
 
 def figures_of(found: Reactions) -> dict[str, Any]:
@@ -68,15 +84,21 @@ def _print(title: str, found: Reactions) -> None:
     rows.append(("singular values at the gap", gap))
     rows += [("warning", closeness(found))] if closeness(found) else []
     rows += [("stays open", text) for text in found.attrs["gaps"]]
-    rows += [("redundant", text) for text in found.dependencies]
-    rows += [("to make all unique", text) for text in found.advice]
-    rows += [("or make compliant", ", ".join(found.compliant))] if found.compliant else []
+    rows += [("redundant", text) for text in _some(found.dependencies)]
+    rows += [("to make all unique", text) for text in _some(found.advice)]
+    rows += [("or make compliant", ", ".join(_some(found.compliant)))] if found.compliant else []
+    if found.degree_of_redundancy and not found.advice:
+        rows.append(("to make all unique", "no advice: too many rows depend on each other in one group"))
     print_table(title, rows)
     lines = [_line(found, str(joint)) for joint in found.joint.values]
     print_columns(("on driven body, N, N m", "unique", "Fx", "Fy", "Fz", "Tx", "Ty", "Tz"), lines)
     others = [(name, "yes" if flag else "no") for name, flag in found.unique.items() if name not in found.joint.values]
     if others:
         print_columns(("couplings and motions", "unique"), others)
+
+
+def _some(texts: list[str], most: int = 20) -> list[str]:
+    return texts[:most] + ([f"... and {len(texts) - most} more"] if len(texts) > most else [])
 
 
 def _line(found: Reactions, joint: str) -> tuple[str, ...]:

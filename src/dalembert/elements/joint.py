@@ -73,6 +73,7 @@ JOINT_TYPES: dict[str, JointType] = {
     "lock": JointType("any rows of the lock, named in `rows`"),
     "knife_edge": JointType("its point does not move along x of the driven body: blade, skate, ideal wheel", contact=0),
     "rolling_wheel": JointType("rolls about x of the driven body on the plane normal to x of the main one", contact=1),
+    "pfaffian": JointType("a linear relation between the relative velocities, in the axes of the driven body", contact=3),
     "rolling_sphere": JointType("rolls on the plane normal to x of the main body", contact=2),
 }  # fmt: skip
 
@@ -124,6 +125,9 @@ class Joint:
         Of a wheel or sphere [m].
     crown_radius : float, optional
         Of the cross-section of a wheel's tyre [m]; zero, a thin disc, if not given.
+    coefficients : array_like, optional
+        For a ``pfaffian``: what multiplies the three velocities of its point and the three angular velocities of the driven
+        body, relative to the main one, in the axes of F1; the sum is zero.
 
     Examples
     --------
@@ -146,6 +150,7 @@ class Joint:
     lead: float | None = None
     radius: float | None = None
     crown_radius: float | None = None
+    coefficients: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         keep = object.__setattr__
@@ -162,6 +167,7 @@ class Joint:
             "lead": ("screw",),
             "radius": rolls,
             "crown_radius": rolls[:1],
+            "coefficients": ("pfaffian",),
         }
         for label, types in owners.items():
             if getattr(self, label) is not None and self.type not in types:
@@ -169,6 +175,8 @@ class Joint:
                 raise ModelError(element, f"a {self.type} joint has no {label!r}", f"leave it out; it belongs to a {belongs}")
         if self.type in rolls:
             self._check_rolling(element)
+        if self.type == "pfaffian":
+            self._check_pfaffian(element)
         if self.type == "lock":
             object.__setattr__(self, "rows", lock_rows(element, self.rows))
         if self.type == "screw":
@@ -177,6 +185,14 @@ class Joint:
             checks.number(element, "lead", self.lead)
         if self.length is not None:
             checks.number(element, "length", self.length, minimum=0.0)
+
+    def _check_pfaffian(self, element: str) -> None:
+        if self.coefficients is None:
+            raise ModelError(element, "the relation has no coefficients", "give coefficients=..., six numbers")
+        coefficients = checks.vector(element, "coefficients", self.coefficients, 6)
+        if not coefficients.any():
+            raise ModelError(element, "all coefficients are zero", "leave it out")
+        object.__setattr__(self, "coefficients", coefficients)
 
     def _check_rolling(self, element: str) -> None:
         what = self.type.removeprefix("rolling_")
@@ -213,7 +229,8 @@ class Joint:
             return self.rows
         if self.kind.contact is None:
             return self.kind.rows
-        return nonholonomic.ROWS[2:] if self.kind.contact == nonholonomic.KNIFE_EDGE else nonholonomic.ROWS
+        one_row = self.kind.contact in (nonholonomic.KNIFE_EDGE, nonholonomic.PFAFFIAN)
+        return nonholonomic.ROWS[2:] if one_row else nonholonomic.ROWS
 
     def frames(self, place: Any) -> tuple[Array, Rotation, Array, Rotation]:
         """Return (position, orientation) of F2 and of F1 in the world, in the design position.

@@ -9,10 +9,19 @@ import numpy as np
 
 from dalembert.errors import ModelError, SolveError, nearest
 from dalembert.kernel.vec3 import Array
+from dalembert.linalg.rank import MOST_DENSE_ROWS, dependencies, weakest
 from dalembert.system.protocol import MechanicalSystem
+from dalembert.system.system import System
 
 CHUNK_STEPS = 2000
 """Steps of one chunk: progress, Ctrl-C and checkpoints come between chunks."""
+
+
+SINGULAR = 1e-4
+"""A singular value of A, relative to the largest, that is not zero elsewhere: the position is singular."""
+
+TAKES_PART = 0.02
+"""Part of a row in a combination that makes its joint worth naming."""
 
 
 class Samples(NamedTuple):
@@ -59,6 +68,25 @@ def take_arrays(arrays: Mapping[str, Array], data: Mapping[str, Array]) -> None:
             raise ModelError("checkpoint", f"{name!r} is missing or has another size", "it belongs to another system")
     for name, array in arrays.items():
         array[...] = data[name]
+
+
+def singular_position(system: System, t: float, q: Array) -> str:
+    """Return which joints make a position a singular one, in words; nothing if it is none, or the system is large."""
+    if not 0 < system.n_constraints <= MOST_DENSE_ROWS:
+        return ""
+    usual = dependencies(system.jacobian(t, system.design.q), units=system.rotational).rank
+    value, part = weakest(system.jacobian(t, q), usual, units=system.rotational)
+    if value > SINGULAR:
+        return ""
+    return (
+        f"the position is singular, one more of the constraints of {joints_of_rows(system, part)} depends on the others there"
+    )
+
+
+def joints_of_rows(system: System, part: Array) -> str:
+    """Return the joints and couplings that take part in a combination of rows."""
+    rows = set(np.flatnonzero(np.abs(part) > TAKES_PART * np.abs(part).max(initial=0.0)).tolist())
+    return ", ".join(repr(name) for name, own in system.layout.joint_rows.items() if rows & set(own.tolist()))
 
 
 class IntegrationError(SolveError):

@@ -20,7 +20,15 @@ import numpy as np
 
 from dalembert.errors import DalembertError, ModelError, SolveError
 from dalembert.formulations.choose import accelerations
-from dalembert.integrators.common import CHUNK_STEPS, IntegrationError, Samples, choice, positive, take_arrays
+from dalembert.integrators.common import (
+    CHUNK_STEPS,
+    IntegrationError,
+    Samples,
+    choice,
+    positive,
+    singular_position,
+    take_arrays,
+)
 from dalembert.integrators.dopri5 import (
     STAGES,
     A,
@@ -647,7 +655,9 @@ class ExplicitIntegrator:
                 accelerations(system, self.time, run.q, run.v)
             except DalembertError as error:
                 return None, str(error), error
-            return None, f"the accelerations cannot be computed (relative residual {run.numbers[FAILURE]:.3g})", None
+            why = singular_position(system, self.time, run.q)
+            residual = f"the accelerations cannot be computed (relative residual {run.numbers[FAILURE]:.3g})"
+            return None, residual + (f": {why}" if why else ""), None
         body = system.layout.bodies[int(np.abs(run.K[0, run.v.size :]).argmax()) // 6] if system.n_bodies else "none"
         return f"body {body!r}", f"the step size fell to {run.numbers[H]:.3g} s without meeting the tolerances", None
 

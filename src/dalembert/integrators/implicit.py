@@ -41,10 +41,10 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from dalembert.elements import coordinate, distance, lock, nonholonomic, perpendicular
+from dalembert.elements import coordinate, distance, lock, nonholonomic, perpendicular, user_row
 from dalembert.errors import ModelError
 from dalembert.formulations.saddle import SaddleFormulation
-from dalembert.integrators.common import CHUNK_STEPS, IntegrationError, Samples, take_arrays
+from dalembert.integrators.common import CHUNK_STEPS, IntegrationError, Samples, singular_position, take_arrays
 from dalembert.integrators.problem import (
     Problem,
     Work,
@@ -265,6 +265,10 @@ def subtract_all_reactions(problem: Problem, work: Work, lam: Array) -> None:
         for i in range(3):
             if tables.contacts[k].term[i] >= 0:
                 _subtract_term(problem, work, tables.contacts[k].term[i], lam)
+    t, callbacks = work.now.time[0], tables.callbacks.table
+    for k in range(tables.user_rows.shape[0]):
+        user_row.jacobian(tables.user_rows[k], poses, t, callbacks, work.now.exchange, work.J)
+        _subtract_term(problem, work, tables.user_rows[k].term, lam)
 
 
 @inner_inlined
@@ -691,7 +695,9 @@ class ImplicitIntegrator:
         if status not in (DONE, BUDGET):
             time = float(self.track.clock[0])
             element, problem = self._overbent()
-            raise IntegrationError(time, problem or REASONS[status], element=element, statistics=self.statistics, filled=filled)
+            why = singular_position(self.system, time, self.track.q) if status in (NO_CONVERGENCE, NO_FACTORS) else ""
+            problem = problem or REASONS[status] + (f"; {why}" if why else "")
+            raise IntegrationError(time, problem, element=element, statistics=self.statistics, filled=filled)
         return filled
 
     def _overbent(self) -> tuple[str | None, str]:

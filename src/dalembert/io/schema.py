@@ -282,7 +282,12 @@ BeamEntry = entry(
     elements=_annotated[Number, Field(json_schema_extra={"type": "integer", "minimum": 1})],
 )
 FrameEntry = entry(Frame)
-JointEntry = entry(Joint, type=_literal[(*JOINT_TYPES, *ALIASES)], rows=_list[_literal[(*ROWS, *CONTACT_ROWS)]])
+JointEntry = entry(
+    Joint,
+    type=_literal[(*JOINT_TYPES, *ALIASES)],
+    rows=_list[_literal[(*ROWS, *CONTACT_ROWS)]],
+    coefficients=_numbers(6),
+)
 MotionEntry = entry(Motion, coordinate=_AnyCoordinate)
 TermEntry = entry(Term, coordinate=_Coordinate)
 

@@ -29,6 +29,10 @@ _SECTION_TYPES = {section: kind for kind, section in SECTION_TYPES.items()}
 
 def text_of(model: Model) -> str:
     """Return the YAML text of a model."""
+    for row in model.velocity_rows.values():
+        raise ModelError(
+            row.element, "a file has no place for formulas of velocities", "use a pfaffian joint, or keep it in Python"
+        )
     whole = {name: beam for name, beam in model.beams.items() if _is_whole(model, beam)}
     parts = {id(part) for beam in whole.values() for part in (*beam.bodies, *beam.frames, *beam.joints, *beam.pieces)}
     head = {"dalembert": 1, "name": str(model.name), "gravity": model.gravity.tolist(), **_plane_and_tolerance(model)}

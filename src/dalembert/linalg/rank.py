@@ -13,6 +13,7 @@ block, its dimension is the number of negative pivots of ``A A^T - s I`` (Sylves
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +41,7 @@ _SEEN = 1e-7  # of a projected vector, relative to its largest entry
 _VECTORS = 12
 _FINE_MU = 1e-13  # of the inverse iteration
 _BLOCK, _ITERATIONS = 30, 6
+_STACK = 2_000_000  # numbers in the matrices that are looked at together
 _SHIFTS = (1e-13, 1e-11)  # squared singular values below which pivots are counted
 
 
@@ -152,12 +154,43 @@ def dependencies(
     else:
         candidates, gap = _candidates(scaled), (1.0, 0.0)
     groups = []
-    for rows in _connected(scaled, candidates):
-        group, smallest, zero = _group(scaled, rows, tolerance, most_dense)
+    for group, smallest, zero in _groups(scaled, candidates, tolerance, most_dense):
         gap = min(gap[0], smallest), max(gap[1], zero)
         if group.degree:
             groups.append(group)
+    groups.sort(key=lambda group: int(group.rows[0]))
     return Dependencies(m - sum(group.degree for group in groups), tuple(groups), *gap, row_scale)
+
+
+class Weakest(NamedTuple):
+    """The row combination of a matrix that is nearest to vanishing, among those that are not to vanish.
+
+    Attributes
+    ----------
+    value : float
+        Its singular value, relative to the largest.
+    rows : array, shape (m,)
+        The part of each row, scaled; the largest is one.
+    """
+
+    value: float
+    rows: Array
+
+
+def weakest(A: Any, rank: int, *, units: Units = None) -> Weakest:
+    """Return the `rank`-th singular value of a matrix and its left vector: it vanishes where the rank falls below `rank`.
+
+    Examples
+    --------
+    >>> value, rows = weakest(sp.csc_array(np.array([[1.0, 0.0], [1.0, 1e-3]])), 2, units=np.zeros(2))
+    >>> round(value, 6), rows.round(3).tolist()
+    (0.0005, [-1.0, 1.0])
+    """
+    left, values = _left_vectors(scaled_rows(sp.csr_array(A), units)[0].toarray())
+    if not 0 < rank <= values.size:
+        return Weakest(1.0, np.zeros(values.size))
+    vector = left[:, rank - 1]
+    return Weakest(float(values[rank - 1] / values[0]), vector / vector[np.argmax(np.abs(vector).round(9)[::-1]) * -1 - 1])
 
 
 def scaled_rows(A: Any, units: Units = None) -> tuple[Any, Array]:
@@ -188,17 +221,17 @@ def _inverse(sizes: Array) -> Array:
 
 
 def _left_vectors(A: Array) -> tuple[Array, Array]:
-    """Return the left singular vectors of A and a singular value for each, relative to the largest."""
-    left, values, _ = np.linalg.svd(A)
-    all_values = np.zeros(A.shape[0])
-    all_values[: values.size] = values / max(values[0], np.finfo(float).tiny) if values.size else values
-    return left, all_values
+    """Return the left singular vectors of A, or of a stack of matrices, and a singular value for each."""
+    m, n = A.shape[-2:]
+    left, values, _ = np.linalg.svd(A, full_matrices=n < m)
+    return left, np.concatenate([values, np.zeros((*A.shape[:-2], m - values.shape[-1]))], axis=-1)
 
 
 def _decide(values: Array, tolerance: float) -> tuple[int, float, float]:
-    """Return the rank, the smallest singular value that counts and the largest that does not."""
-    rank = int(np.sum(values > tolerance))
-    return rank, float(values[rank - 1]) if rank else 1.0, float(values[rank]) if rank < values.size else 0.0
+    """Return the rank, the smallest singular value that counts and the largest that does not, relative to the largest."""
+    relative = values / max(values[0], np.finfo(float).tiny)
+    rank = int(np.sum(relative > tolerance))
+    return rank, float(relative[rank - 1]) if rank else 1.0, float(relative[rank]) if rank < values.size else 0.0
 
 
 def _factors(A: Any, shift: float) -> Any:
@@ -216,29 +249,70 @@ def _candidates(A: Any) -> Indices:
     return np.flatnonzero(np.abs(vectors).max(axis=1) > _SEEN)
 
 
-def _connected(A: Any, rows: Indices) -> list[Indices]:
-    """Return rows that share unknowns, directly or by others among them, together."""
+def _groups(A: Any, rows: Indices, tolerance: float, most_dense: int) -> Iterator[tuple[Group, float, float]]:
+    """Return the groups among rows, each with the two singular values at its gap; those of one size are looked at together."""
     if rows.size == 0:
-        return []
-    part = sp.csr_array(A[rows])
-    part.data = np.abs(part.data)
-    count, label = connected_components(part @ part.T, directed=False)
-    order = np.argsort(label, kind="stable")
-    return [rows[one] for one in np.split(order, np.cumsum(np.bincount(label, minlength=count))[:-1])]
+        return
+    parts = _Parts(sp.csr_array(A[rows]))
+    for height, width in np.unique(parts.sizes, axis=0).tolist():
+        alike = np.flatnonzero((parts.sizes == (height, width)).all(axis=1))
+        if height > most_dense:
+            for k in alike:
+                own = rows[parts.rows[k]]
+                null, degree, smallest, zero = _block(A[own], tolerance)
+                yield _group(own, null, degree), smallest, zero
+            continue
+        for some in np.array_split(alike, 1 + alike.size * height * max(height, width) // _STACK):
+            stack = parts.stacked(some, height, max(width, 1))
+            for k, left, values in zip(some, *_left_vectors(stack), strict=True):
+                rank, smallest, zero = _decide(values, tolerance)
+                yield _group(rows[parts.rows[k]], left[:, rank:], height - rank), smallest, zero
 
 
-def _group(A: Any, rows: Indices, tolerance: float, most_dense: int) -> tuple[Group, float, float]:
-    """Return the group among rows that share unknowns, and the two singular values at the gap."""
-    part = A[rows]
-    if rows.size > most_dense:
-        null, degree, smallest, zero = _block(part, tolerance)
-    else:
-        used = np.unique(part.indices)
-        left, values = _left_vectors(sp.csc_array(part)[:, used].toarray())
-        rank, smallest, zero = _decide(values, tolerance)
-        null, degree = left[:, rank:], rows.size - rank
+class _Parts:
+    """The parts of a sparse matrix that share no column: their rows, sizes and dense matrices."""
+
+    def __init__(self, A: Any) -> None:
+        heights = np.diff(A.indptr)
+        pattern = sp.csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)
+        count, of_row = connected_components(pattern @ pattern.T, directed=False)
+        of_column = np.full(A.shape[1], count)
+        of_column[A.indices] = np.repeat(of_row, heights)
+        of_entry = of_column[A.indices]
+        row_place, tall = _places(of_row, count)
+        column_place, wide = _places(of_column, count + 1)
+        self.rows = _split(of_row, count)
+        self.sizes = np.column_stack([tall, wide[:count]])
+        self._entries = _split(of_entry, count)
+        self._data, self._row, self._column = A.data, np.repeat(row_place, heights), column_place[A.indices]
+
+    def stacked(self, parts: Indices, height: int, width: int) -> Array:
+        """Return the dense matrices of parts of one size."""
+        stack = np.zeros((parts.size, height, width))
+        for matrix, k in zip(stack, parts, strict=True):
+            own = self._entries[k]
+            matrix[self._row[own], self._column[own]] = self._data[own]
+        return stack
+
+
+def _split(labels: Indices, count: int) -> list[Indices]:
+    """Return the places of each label."""
+    return np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels, minlength=count))[:-1])
+
+
+def _places(labels: Indices, count: int) -> tuple[Indices, Indices]:
+    """Return the place of each entry among those of its label, and how many each label has."""
+    sizes, order = np.bincount(labels, minlength=count), np.argsort(labels, kind="stable")
+    first = np.cumsum(sizes) - sizes
+    places = np.empty(labels.size, dtype=np.intp)
+    places[order] = np.arange(labels.size) - first[labels[order]]
+    return places, sizes
+
+
+def _group(rows: Indices, null: Array, degree: int) -> Group:
+    """Return the group of those rows that take part in null vectors."""
     kept = members(null)
-    return Group(rows[kept], null[kept], degree), smallest, zero
+    return Group(rows[kept], null[kept], degree)
 
 
 def _block(A: Any, tolerance: float) -> tuple[Array, int, float, float]:

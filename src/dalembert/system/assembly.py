@@ -27,6 +27,7 @@ from dalembert.elements import (
     perpendicular,
     spring,
     user_force,
+    user_row,
 )
 from dalembert.elements.body import POSE
 from dalembert.elements.callbacks import Callbacks
@@ -49,6 +50,7 @@ class Tables(NamedTuple):
     distances: Any
     coordinates: Any
     contacts: Any
+    user_rows: Any
     gaps: Array
     springs: Any
     joint_forces: Any
@@ -102,10 +104,15 @@ def new_poses(n_bodies: int) -> Any:
 def new_now(tables: Tables) -> Now:
     """Return the arrays that `set_time`, `set_positions` and `set_velocities` fill."""
     n_laws = tables.laws.laws.size
-    work, exchange = np.zeros((4, 12, 12)), np.zeros(user_force.exchange_size(tables.user_forces))
+    work, exchange = np.zeros((4, 12, 12)), np.zeros(_exchange_size(tables))
     return Now(
         new_poses(tables.bodies.size), np.zeros((n_laws + 1, 3)), lock.new_motions(tables.locks), np.zeros(1), work, exchange
     )
+
+
+def _exchange_size(tables: Tables) -> int:
+    rows = user_row.INPUTS + max(user_row.OUTPUTS) if tables.user_rows.size else 0
+    return max(rows, user_force.exchange_size(tables.user_forces))
 
 
 @compiled
@@ -198,7 +205,7 @@ def force(tables: Tables, now: Now, last: Array, f: Array) -> None:
 
 def constraint_tables(tables: Tables) -> tuple[Any, ...]:
     """Return the tables of all constraint families, in the order of their tangents."""
-    return tables.locks, tables.perpendiculars, tables.distances, tables.coordinates, tables.contacts
+    return tables.locks, tables.perpendiculars, tables.distances, tables.coordinates, tables.contacts, tables.user_rows
 
 
 def force_pairs(tables: Tables) -> tuple[Any, ...]:
@@ -309,13 +316,20 @@ def velocity_residual(tables: Tables, now: Now, psi: Array) -> None:
         psi[k] = 0.0
     for k in range(tables.contacts.shape[0]):
         nonholonomic.velocity_residual(tables.contacts[k], now.poses, psi)
+    t, callbacks = now.time[0], tables.callbacks.table
+    for k in range(tables.user_rows.shape[0]):
+        user_row.velocity_residual(tables.user_rows[k], now.poses, t, callbacks, now.exchange, psi)
 
 
 @compiled
 def velocity_tangents(tables: Tables, now: Now, B: Array) -> None:
-    """Write d(psi)/dd at constant v, 2x12 for each contact: its rows rolling and sideways."""
-    for k in range(tables.contacts.shape[0]):
-        nonholonomic.velocity_tangent(tables.contacts[k], now.poses, B[k])
+    """Write d(psi)/dd at constant v: for each contact its rows rolling and sideways (12 columns), then the user's rows."""
+    n = tables.contacts.shape[0]
+    for k in range(n):
+        nonholonomic.velocity_tangent(tables.contacts[k], now.poses, B[2 * k : 2 * k + 2])
+    t, callbacks = now.time[0], tables.callbacks.table
+    for k in range(tables.user_rows.shape[0]):
+        user_row.velocity_tangent(tables.user_rows[k], now.poses, t, callbacks, now.exchange, B[2 * n + k])
 
 
 @compiled
@@ -332,6 +346,9 @@ def jacobian(tables: Tables, now: Now, J: Array) -> None:
         coordinate.jacobian(tables.coordinates[k], poses, J)
     for k in range(tables.contacts.shape[0]):
         nonholonomic.jacobian(tables.contacts[k], poses, J)
+    t, callbacks = now.time[0], tables.callbacks.table
+    for k in range(tables.user_rows.shape[0]):
+        user_row.jacobian(tables.user_rows[k], poses, t, callbacks, now.exchange, J)
 
 
 @compiled
@@ -350,6 +367,9 @@ def right_sides(tables: Tables, now: Now, b1: Array, b2: Array) -> None:
         coordinate.right_sides(tables.coordinates[k], poses, now.laws, b1, b2)
     for k in range(tables.contacts.shape[0]):
         nonholonomic.right_sides(tables.contacts[k], poses, b1, b2)
+    t, callbacks = now.time[0], tables.callbacks.table
+    for k in range(tables.user_rows.shape[0]):
+        user_row.right_sides(tables.user_rows[k], poses, t, callbacks, now.exchange, b1, b2)
 
 
 REACTION = np.dtype(
@@ -428,3 +448,7 @@ def constraint_tangents(tables: Tables, now: Now, gamma: Array, K: Array) -> Non
     n += tables.coordinates.shape[0]
     for k in range(tables.contacts.shape[0]):
         nonholonomic.tangent(tables.contacts[k], poses, gamma, K[n + k])
+    n += tables.contacts.shape[0]
+    t, callbacks = now.time[0], tables.callbacks.table
+    for k in range(tables.user_rows.shape[0]):
+        user_row.tangent(tables.user_rows[k], poses, t, callbacks, now.exchange, gamma, K[n + k])

@@ -31,6 +31,7 @@ from dalembert.elements.nonholonomic import ROWS as CONTACT_ROWS
 from dalembert.elements.perpendicular import PERPENDICULAR
 from dalembert.elements.spring import SPRING, SpringDamper
 from dalembert.elements.user_force import USER_FORCE, UserForce, UserForceSource
+from dalembert.elements.user_row import USER_ROW, VelocityRow, VelocityRowSource
 from dalembert.errors import ModelError, nearest
 from dalembert.kernel.vec3 import Array
 from dalembert.rotation.quaternion import Quaternion, from_rotation, load4, multiply, to_matrix
@@ -78,6 +79,7 @@ class _Builder:
         self.coordinates: list[dict[str, Any]] = []
         self.contacts: list[dict[str, Any]] = []
         self.frictions: list[dict[str, Any]] = []
+        self.user_rows: list[dict[str, Any]] = []
         self.forces = _Forces()
         self.laws: list[Law] = []
         self.law_names: list[str] = []
@@ -101,6 +103,8 @@ class _Builder:
             self._add_joint(joint)
         for coupling in self.model.couplings.values():
             self._add_coupling(coupling)
+        for velocity_row in self.model.velocity_rows.values():
+            self._add_velocity_row(velocity_row)
         if self.model.plane is not None:
             for body in self.model.bodies:
                 self._add_plane(body, self.model.plane)
@@ -113,6 +117,7 @@ class _Builder:
             distances=_table(DISTANCE, self.distances),
             coordinates=_table(COORDINATE, self.coordinates),
             contacts=_table(CONTACT, self.contacts),
+            user_rows=_table(USER_ROW, self.user_rows),
             gaps=np.zeros(len(self.rows)),
             **self.forces.tables(),
             frictions=_table(FRICTION, []),
@@ -235,7 +240,10 @@ class _Builder:
         if self.model.plane is not None:
             kept = contact_rows_in_plane(joint, R2, R1, self.model.plane)
             active = tuple(row for row in active if row in kept)
-        row = [self._new_row(joint.name, label) if label in active else -1 for label in CONTACT_ROWS]
+        names = dict.fromkeys(CONTACT_ROWS, "velocity") if joint.type == "pfaffian" else {}
+        row = [self._new_row(joint.name, names.get(label, label)) if label in active else -1 for label in CONTACT_ROWS]
+        F1 = np.reshape(to_matrix(load4(ends["quaternion_1"])), (3, 3))
+        coefficients = np.array([1.0, 0, 0, 0, 0, 0]) if joint.coefficients is None else np.asarray(joint.coefficients)
         tyre = joint.crown_radius or 0.0
         if joint.type == "rolling_sphere":
             tyre = joint.radius or 0.0
@@ -243,13 +251,27 @@ class _Builder:
             **{label: ends[label] for label in ("body_1", "body_2", "point_1", "point_2")},
             "element": joint.name,
             "kind": joint.kind.contact,
-            "rotation_1": np.ravel(to_matrix(load4(ends["quaternion_1"]))),
+            "rotation_1": F1.ravel(),
+            "direction": F1 @ coefficients[:3],
+            "couple": F1 @ coefficients[3:],
             "rotation_2": self.joint_frames[joint.name][1].ravel(),
             "ring": (joint.radius or 0.0) - tyre,
             "tyre": tyre,
             "row": row,
             "term": [self._new_term(r, ends) if r >= 0 else -1 for r in row],
         })  # fmt: skip
+
+    def _add_velocity_row(self, velocity_row: VelocityRow) -> None:
+        if velocity_row.name in self.joint_rows:
+            raise ModelError(velocity_row.element, "a joint or coupling has the same name", "give each its own name")
+        self.joint_rows[velocity_row.name] = []
+        row = self._new_row(velocity_row.name, "")
+        if row < 0:
+            return
+        ends = {"body_1": self.index[velocity_row.driven], "body_2": self.index[velocity_row.main]}
+        callback = self.forces.add_source(VelocityRowSource(velocity_row))
+        own = {"element": velocity_row.name, "callback": callback, "row": row, "term": self._new_term(row, ends)}
+        self.user_rows.append(ends | own)
 
     def _add_perpendicular(self, joint: Joint, ends: dict[str, Any]) -> None:
         row = self._new_row(joint.name, "perpendicular")
@@ -514,7 +536,9 @@ class _Builder:
             joint_bodies={j.name: (self.index[j.driven], self.index[j.main]) for j in self.model.joints.values()},
             term_row=np.array(self.term_row, dtype=np.intp),
             term_bodies=np.array(self.term_bodies, dtype=np.intp).reshape(-1, 2),
-            constraint_elements=_elements(self.locks, self.perpendiculars, self.distances, self.coordinates, self.contacts),
+            constraint_elements=_elements(
+                self.locks, self.perpendiculars, self.distances, self.coordinates, self.contacts, self.user_rows
+            ),
             force_elements=_elements(*self.forces.families()),
             friction_joints={record["element"]: self._joint_of(record["element"]) for record in self.frictions},
             force_coordinates=self.force_coordinates,

@@ -25,11 +25,12 @@ from dalembert.elements.load import Load
 from dalembert.elements.motion import Motion
 from dalembert.elements.spring import SpringDamper
 from dalembert.elements.user_force import StateFunction, UserForce
+from dalembert.elements.user_row import VelocityRow
 from dalembert.errors import ModelError, nearest
 from dalembert.kernel.vec3 import Array
 
 Force: TypeAlias = SpringDamper | TorsionSpring | Bushing | BeamElement | Load | JointLoad | Friction | UserForce
-Element = TypeVar("Element", Body, Joint, Coupling, Motion, Frame)
+Element = TypeVar("Element", Body, Joint, Coupling, VelocityRow, Motion, Frame)
 OneForce = TypeVar("OneForce", SpringDamper, TorsionSpring, Bushing, BeamElement, Load, JointLoad, Friction, UserForce)
 
 
@@ -77,6 +78,7 @@ class Model:
         self.frames: dict[str, Frame] = {}
         self.joints: dict[str, Joint] = {}
         self.couplings: dict[str, Coupling] = {}
+        self.velocity_rows: dict[str, VelocityRow] = {}
         self.motions: dict[str, Motion] = {}
         self.forces: dict[str, Force] = {}
         self.beams: dict[str, Beam] = {}
@@ -113,6 +115,11 @@ class Model:
         for term in listed:
             self._check_coordinate(f"coupling {name!r}", term.joint, term.coordinate)
         return _add(self.couplings, Coupling(name=name, terms=listed, offset=offset), "coupling")
+
+    def velocity_row(self, name: str, expression: Any, main: Body | str, driven: Body | str) -> VelocityRow:
+        """Add a relation between the velocities of two bodies as a formula, text or SymPy; see `VelocityRow`."""
+        main, driven = self._two_bodies(main, driven, f"velocity row {name!r}")
+        return _add(self.velocity_rows, VelocityRow(name=name, expression=expression, main=main, driven=driven), "velocity row")
 
     def gear(self, name: str, joint_1: Joint | str, joint_2: Joint | str, *, ratio: float) -> Coupling:
         """Couple two angles: ``angle_2 = ratio * angle_1`` from the drawn position on; negative for outer meshing."""
@@ -252,12 +259,14 @@ class Model:
         counts = [_count(len(self.bodies), "body", "bodies"), _count(len(self.joints), "joint", "joints")]
         counts += [_count(len(self.couplings), "coupling", "couplings")] if self.couplings else []
         counts += [_count(len(self.forces), "force", "forces")] if self.forces else []
+        counts += ["planar"] if self.plane is not None else []
         return f"{self.name}: {', '.join(counts)}, gravity {_numbers(self.gravity)} m/s2"
 
     def _rows(self) -> list[tuple[str, str, str]]:
         rows = [("body", b.name, f"{b.mass:g} kg at {_numbers(b.position)}") for b in self.bodies.values()]
         rows += [("joint", j.name, f"{j.type}: {j.main} - {j.driven}") for j in self.joints.values()]
         rows += [("coupling", c.name, _relation(c)) for c in self.couplings.values()]
+        rows += [("velocity row", r.name, f"{r.main} - {r.driven}: {r.expression} = 0") for r in self.velocity_rows.values()]
         rows += [("motion", m.name, f"{m.coordinate} of {m.joint}: {type(m.law).__name__}") for m in self.motions.values()]
         rows += [(_FORCE_KINDS[type(f)], f.name, _acts(f)) for f in self.forces.values()]
         rows += [("frame", f.name, f"on {f.body}") for f in self.frames.values()]

@@ -58,6 +58,11 @@ def contact_rows_in_plane(joint: Joint, R2: Rotation, R1: Rotation, normal: Arra
     kind = joint.kind.contact
     if kind == nonholonomic.KNIFE_EDGE:
         directions = {"sideways": F1[:, 0]}
+    elif kind == nonholonomic.PFAFFIAN:
+        coefficients = np.asarray(joint.coefficients, float)
+        linear, angular = F1 @ coefficients[:3], F1 @ coefficients[3:]
+        in_plane = np.abs(np.cross(angular, normal)).max() < _ASKEW  # turns about the normal only
+        directions = {"sideways": linear if in_plane else normal}
     else:
         k, t = F2[:, 0], F2[:, 1] if kind == nonholonomic.SPHERE else np.cross(F1[:, 0], F2[:, 0])
         directions = {"normal": k, "rolling": t, "sideways": np.cross(k, t)}

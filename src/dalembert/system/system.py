@@ -168,7 +168,7 @@ class System:
         self.reaction_places = self._places_of_reactions()
         self._mass = self._constant_mass()
         self._n_user_entries = sum(36 * int(user.count) ** 2 for user in tables.user_forces)
-        self._velocity_rows = tables.contacts.row[:, 1:].reshape(-1)
+        self._velocity_rows = np.concatenate([tables.contacts.row[:, 1:].reshape(-1), tables.user_rows.row])
         self._holonomic = np.ones(self.n_constraints, dtype=bool)
         self._holonomic[self._velocity_rows[self._velocity_rows >= 0]] = False
         self._jacobian_pattern = self._pattern_of_jacobian()
@@ -245,6 +245,7 @@ class System:
         """Return the terms of A, 12 columns each; see `Layout`."""
         J = np.zeros((self.layout.term_row.size, 12))
         assembly.jacobian(self.tables, self._at(t, q), J)
+        self.tables.callbacks.raise_error()
         return J
 
     def velocity_residual(self, t: float, q: Array, v: Array) -> Array:
@@ -253,13 +254,12 @@ class System:
 
     def velocity_stiffness(self, t: float, q: Array, v: Array) -> csc_array:
         """Return d(A v - b')/dd of the rows that restrict velocities only."""
-        contacts = self.tables.contacts
-        B = np.zeros((contacts.size, 2, 12))
+        B, kept = np.zeros((self._velocity_rows.size, 12)), self._velocity_rows >= 0
         assembly.velocity_tangents(self.tables, self._at(t, q, v), B)
-        kept = self._velocity_rows >= 0
-        columns = np.repeat(self._columns_of_pairs(contacts), 2, axis=0)[kept]
+        of_contacts = np.repeat(self._columns_of_pairs(self.tables.contacts), 2, axis=0)
+        columns = np.concatenate([of_contacts, self._columns_of_pairs(self.tables.user_rows)])[kept]
         rows = np.repeat(self._velocity_rows[kept], 12)
-        return Pattern(rows, columns.ravel(), (self.n_constraints, self.n_velocities)).matrix(B.reshape(-1, 12)[kept].ravel())
+        return Pattern(rows, columns.ravel(), (self.n_constraints, self.n_velocities)).matrix(B[kept].ravel())
 
     def velocity_right_side(self, t: float, q: Array) -> Array:
         """Return b' of A v = b'."""
@@ -470,7 +470,8 @@ class System:
     def _places_of_reactions(self) -> Any:
         """Return where the wrench of each joint is shown."""
         places = np.zeros(len(self.layout.joint_frames), assembly.REACTION).view(np.recarray)
-        names = self.layout.constraint_elements[self._n_constraint_blocks - self.tables.contacts.size :]
+        last = self._n_constraint_blocks - self.tables.user_rows.size
+        names = self.layout.constraint_elements[last - self.tables.contacts.size : last]
         contacts = {name: k for k, name in enumerate(names)}
         for place, (joint, (position, orientation)) in zip(places, self.layout.joint_frames.items(), strict=True):
             place.body_1, place.body_2 = self.layout.joint_bodies[joint]
