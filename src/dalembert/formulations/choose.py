@@ -41,6 +41,9 @@ DENSE: dict[str, Callable[..., Constrained]] = {
     "penalty": penalty,
 }
 
+EXACT = ("fundamental", "pseudo_inverse", "auxiliary", "gauss", "null_space")
+"""Those that give the smallest multipliers, as the saddle solve does, to rounding."""
+
 
 def accelerations(
     system: MechanicalSystem, t: float, q: Array, v: Array, *, formulation: str = "saddle", **options: object

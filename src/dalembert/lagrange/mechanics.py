@@ -207,7 +207,7 @@ class Mechanics:
     def mass(self, t: float = 0.0, q: Array | None = None) -> sp.csc_array:
         """Return M."""
         q = self.design.q if q is None else q
-        return self._sparse(self.dynamics(t, q, np.zeros(self.n_velocities)).M)
+        return self._sparse(self.equations.mass(t, q))
 
     def force(self, t: float, q: Array, v: Array) -> Array:
         """Return Q + C, terms quadratic in the velocities included: what accelerates beside ideal constraint forces."""
@@ -224,7 +224,7 @@ class Mechanics:
 
     def jacobian(self, t: float, q: Array, v: Array | None = None) -> sp.csc_array:
         """Return A: phi_q, then psi_v, which may depend on v."""
-        A = self.dynamics(t, q, np.zeros(self.n_velocities) if v is None else v).A
+        A = self.equations.matrix(t, q, np.zeros(self.n_velocities) if v is None else v)
         indices, indptr = self._rows
         return sp.csc_array((A.ravel(order="F"), indices, indptr), shape=A.shape)
 

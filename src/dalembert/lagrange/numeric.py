@@ -106,13 +106,15 @@ class NumericEquations:
             parts.append(np.atleast_1d(np.asarray(self._psi(t, q, v), float)))
         return np.concatenate(parts) if parts else np.zeros(0)
 
+    def mass(self, t: float, q: Array) -> Array:
+        """Return M."""
+        return np.asarray(self._mass(t, q), float)
+
     def dynamics(self, t: float, q: Array, v: Array) -> Dynamics:
         """Return M, Q, C, A and b''."""
         C = np.zeros(q.size) if self._C is None else np.asarray(self._C(t, q, v), float)
         A = self.matrix(t, q, v)
-        return Dynamics(
-            np.asarray(self._mass(t, q), float), np.asarray(self._force(t, q, v), float), C, A, self._right_side(t, q, v)
-        )
+        return Dynamics(self.mass(t, q), np.asarray(self._force(t, q, v), float), C, A, self._right_side(t, q, v))
 
     def matrix(self, t: float, q: Array, v: Array) -> Array:
         """Return A: phi_q, then psi_v."""
@@ -152,7 +154,7 @@ class NumericEquations:
 
     def energies(self, t: float, q: Array, v: Array) -> tuple[float, float]:
         """Return kinetic and potential energy [J]; NaN where they are not known."""
-        kinetic = 0.5 * float(v @ (np.asarray(self._mass(t, q), float) @ v))
+        kinetic = 0.5 * float(v @ (self.mass(t, q) @ v))
         return kinetic, float("nan") if self._potential is None else float(self._potential(t, q))
 
 

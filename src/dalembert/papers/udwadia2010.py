@@ -16,7 +16,7 @@ import sympy as sp
 
 from dalembert.analysis.results import Run
 from dalembert.analysis.simulate import simulate
-from dalembert.formulations.choose import DENSE, accelerations
+from dalembert.formulations.choose import EXACT, accelerations
 from dalembert.formulations.result import NotUniqueError, check_unique
 from dalembert.formulations.saddle import Accelerations
 from dalembert.kernel.vec3 import Array
@@ -112,7 +112,7 @@ def by_all_formulations(system: Mechanics) -> Iterator[tuple[str, Accelerations]
     """Yield the accelerations by every formulation that takes the system, the auxiliary one with several alpha and z."""
     t, q, v = 0.0, system.design.q, system.design.v
     regular = np.linalg.matrix_rank(system.mass(t, q).toarray()) == q.size
-    for name in ("saddle", *DENSE):
+    for name in ("saddle", *EXACT):
         if regular or name not in ("fundamental", "gauss"):
             yield name, accelerations(system, t, q, v, formulation=name)
     random = np.random.default_rng(1)
