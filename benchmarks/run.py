@@ -7,7 +7,9 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-BENCHMARKS = ("saddle", "joint", "masarati_pendulum", "closed_forms", "motion", "rest", "beams")
+BENCHMARKS = (
+    "saddle", "joint", "masarati_pendulum", "closed_forms", "motion", "rest", "own_equations", "reactions", "rolling", "beams",
+)  # fmt: skip
 
 
 def main() -> int:

@@ -51,9 +51,13 @@ def frames(rng, spread=0.3):
 def one_joint(rng, kind, *, main="two", law=None, spread=0.3):
     """A model with one joint of the given type; with a law, every row that it allows is driven."""
     model = two_bodies(rng)
-    own = {"lock": {"rows": ("x", "z", "Ry")}, "screw": {"lead": 0.3}}.get(kind, {})
+    own = {"lock": {"rows": ("x", "z", "Ry")}, "screw": {"lead": 0.3}, "rolling_sphere": {"radius": 0.7}}.get(kind, {})
+    if kind == "rolling_wheel":
+        own = {"radius": 0.7, "crown_radius": 0.2}
+    if kind == "pfaffian":
+        own = {"coefficients": rng.normal(size=6)}
     drawn = frames(rng, spread)
-    if kind == "universal":
+    if kind in ("universal", "rolling_wheel"):
         drawn["orientation_driven"] *= Rotation.from_euler("z", 90, degrees=True)
     model.joint("joint", kind, model.ground if main == "ground" else main, "one", **drawn, **own)
     if law is not None:
@@ -65,6 +69,8 @@ def one_joint(rng, kind, *, main="two", law=None, spread=0.3):
 def driven_coordinates(kind):
     if JOINT_TYPES[kind].rod:
         return ("distance",)
+    if JOINT_TYPES[kind].contact is not None:
+        return ()
     return ROWS[:3] if JOINT_TYPES[kind].perpendicular else ROWS
 
 
@@ -108,15 +114,22 @@ def errors(system, rng):
     A, b = system.jacobian(t, q), system.velocity_right_side(t, q)
     phi_rate = central(lambda h: system.constraint(t + h, system.advance(q, h * v)))
     rate_rate = central(lambda h: system.jacobian(t + h, moved(h)) @ (v + h * a) - system.velocity_right_side(t + h, moved(h)))
+    B = [central(lambda h, e=e: velocity_residual(system, t, system.advance(q, h * e), v)) for e in np.eye(v.size)]
     K = system.stiffness(t, q, v, gamma).toarray() - system.stiffness(t, q, v, gamma, with_constraints=False).toarray()
-    columns = np.eye(system.n_velocities)
+    columns, rows = np.eye(system.n_velocities), system.holonomic
     differences = [central(lambda h, e=e: system.jacobian(t, system.advance(q, h * e)).T @ gamma) for e in columns]
     return {
-        "jacobian": relative(np.column_stack([_phi_column(system, t, q, e) for e in columns]), A.toarray()),
-        "velocity right side": relative(A @ v - b, phi_rate),
+        "jacobian": relative(np.column_stack([_phi_column(system, t, q, e) for e in columns])[rows], A.toarray()[rows]),
+        "velocity right side": relative((A @ v - b)[rows], phi_rate[rows]),
+        "velocity stiffness": relative(np.column_stack(B), system.velocity_stiffness(t, q, v).toarray()),
         "acceleration right side": relative(A @ a - system.acceleration_right_side(t, q, v), rate_rate),
         "tangent": relative(np.column_stack(differences), K),
     }
+
+
+def velocity_residual(system, t, q, v):
+    """A v - b' of the rows that restrict velocities only, zero for the others."""
+    return np.where(system.holonomic, 0.0, system.velocity_residual(t, q, v))
 
 
 def _phi_column(system, t, q, direction):

@@ -7,6 +7,7 @@ from scipy.spatial.transform import Rotation
 
 import dalembert as da
 from dalembert.analysis.assemble import AssemblyError
+from dalembert.papers.metzger2010_models import stewart_gough
 
 GRAVITY = 9.81
 
@@ -216,3 +217,12 @@ def test_rest_is_kept_by_a_run_and_by_a_model_that_is_drawn_anew():
     again = da.redrawn(lever(), rest.state)
     assert da.equilibrium(again).iterations <= 2
     assert np.allclose(da.build(again).design.q[:7], rest.q.values[:7])
+
+
+def test_preloaded_springs_that_balance_each_other_rest():
+    """All forces cancel, so that nothing is left to measure the residual by but what rounding does to the springs."""
+    rest = da.equilibrium(stewart_gough())
+    assert rest.residual < 1e-10
+    again = da.equilibrium(stewart_gough(), start=rest.state)
+    assert again.iterations == 1
+    assert again.position.values == pytest.approx(rest.position.values, abs=1e-12)

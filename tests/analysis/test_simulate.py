@@ -31,6 +31,7 @@ def test_a_run_has_the_names_and_units_of_the_contract():
         "position": "m", "orientation": "1", "velocity": "m/s", "angular_velocity": "rad/s", "joint_force": "N",
         "joint_torque": "N m", "joint_unique": None, "joint_coordinate": "rad (angle), m (distance)", "coordinate_unit": None,
         "kinetic_energy": "J", "potential_energy": "J", "potential_energy_of": "J", "constraint_violation": None,
+        "force_unique": None, "torque_unique": None,
     }  # fmt: skip
     assert run.position.sel(body="bob", axis="z").dims == ("time",)
     assert run.attrs["completed"] == 1

@@ -5,15 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.linalg import null_space
 
 import dalembert as da
-from dalembert.cli import counting
 from dalembert.cli.main import main
-from random_models import coupled, one_joint
+from dalembert.linalg.rank import MOST_DENSE_ROWS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 KEYS = [
@@ -37,6 +32,8 @@ COUNTS = {  # bodies, joints, constraints, rank, degrees of freedom, redundancy:
     "anchor_chain": (43, 44, 178, 178, 80, 0),
     "double_wishbone": (7, 12, 41, 41, 1, 0),
     "swing": (6, 4, 11, 11, 25, 0),
+    "stewart_gough": (1, 0, 0, 0, 6, 0),
+    "mobile_robot": (7, 13, 22, 20, 1, 2),
 }
 
 
@@ -119,31 +116,6 @@ def test_a_motion_that_does_not_start_as_drawn_is_told(tmp_path, capsys):
     assert check(written(tmp_path, model), capsys)["warnings"] == ["joint 'rail' is drawn open: rail.x by 0.5 m"]
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(1, 30), st.integers(0, 5))
-def test_rank_and_dependent_rows_against_the_null_space(seed, m, n, extra):
-    rng = np.random.default_rng(seed)
-    A = rng.normal(size=(m, n)) * (rng.random((m, n)) < 0.3) * 10.0 ** rng.integers(-3, 4, n)
-    copies = rng.integers(0, m, extra)
-    A = np.vstack([A, rng.normal(size=(extra, 1)) * A[copies]])
-    found = counting.redundancy(sp.csc_array(A))
-    scaled = counting._scaled(sp.csr_array(A)).toarray()
-    assert found.rank == np.linalg.matrix_rank(scaled, rtol=1e-11)
-    basis = null_space(scaled.T, rcond=1e-11)
-    assert found.rows == list(np.nonzero(np.linalg.norm(basis, axis=1) > 1e-6)[0])
-
-
-@given(st.integers(0, 2**32 - 1), st.sampled_from(["revolute", "universal", "distance", "fixed", "coupled"]))
-def test_the_sparse_way_agrees_with_the_dense_one(seed, kind):
-    rng = np.random.default_rng(seed)
-    model = coupled(rng) if kind == "coupled" else one_joint(rng, kind)
-    names = list(model.joints)
-    double = model.joints[names[0]]
-    model.joint("double", double.type, double.main, double.driven, at=double.at, orientation=double.orientation,
-                at_driven=double.at_driven, orientation_driven=double.orientation_driven)  # fmt: skip
-    A = counting._scaled(sp.csr_array(da.build(model).jacobian(0.0, da.build(model).design.q)))
-    assert counting._sparse(A) == counting._dense(A.toarray())
-
-
 def loop(n):
     """A planar ring of n hinged links, whose plane makes three constraints redundant, and a tail of as many."""
     model = da.Model("ring and tail")
@@ -161,7 +133,7 @@ def loop(n):
 def test_a_large_system_is_counted_sparsely(tmp_path, capsys):
     n = 200
     figures = check(written(tmp_path, loop(n)), capsys)
-    assert figures["constraints"] == 10 * n > counting.MOST_DENSE_ROWS
+    assert figures["constraints"] == 10 * n > MOST_DENSE_ROWS
     assert figures["degree_of_redundancy"] == 3
     assert figures["degrees_of_freedom"] == 12 * n - 10 * n + 3
     assert {row.partition(" ")[0] for row in figures["redundant"]} == {"ring"}

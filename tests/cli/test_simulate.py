@@ -17,7 +17,7 @@ from dalembert.io.results import load_checkpoint
 from dalembert.kernel.compile import JIT_DISABLED
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-DURATION = "2" if JIT_DISABLED else "400"
+DURATION = "400"
 
 
 def command(model, target, *more):
@@ -38,6 +38,7 @@ def stopped(arguments, number):
     return process.returncode, out, err
 
 
+@pytest.mark.skipif(JIT_DISABLED, reason="takes minutes as plain Python")
 @pytest.mark.parametrize(("number", "method"), [(signal.SIGINT, "dopri5"), (signal.SIGTERM, "generalized_alpha")])
 def test_a_run_that_is_stopped_goes_on_to_the_same_bits(tmp_path, number, method):
     control = ["--method", method, "--output-step", "0.5", *(["--step", "5e-5"] if method != "dopri5" else ["--rtol", "1e-11"])]

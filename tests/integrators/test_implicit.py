@@ -9,6 +9,7 @@ import dalembert as da
 from dalembert.elements.joint import frame_about
 from dalembert.integrators.common import IntegrationError, new_samples
 from dalembert.integrators.implicit import ImplicitIntegrator, generalized_alpha, hht_alpha
+from dalembert.kernel.compile import JIT_DISABLED
 
 MASS, HALF, GRAVITY, START = 2.0, 0.5, 9.81, 1.2  # a slender rod on a hinge, released at 1.2 rad
 OMEGA = np.sqrt(1.5 * GRAVITY / (2 * HALF))  # of small swings
@@ -177,6 +178,7 @@ def test_a_force_that_fails_stops_the_motion_with_its_own_error():
         da.simulate(model, duration=1.0, step=1e-2)
 
 
+@pytest.mark.skipif(JIT_DISABLED, reason="takes minutes as plain Python")
 def test_small_steps_of_a_redundant_linkage_keep_converging():
     """A four-bar linkage of four hinges in space: rounding of phi / h^2 must not blow up what is not unique."""
     model = da.Model("four bar", gravity=(0, 0, -9.81))

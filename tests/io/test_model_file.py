@@ -42,7 +42,8 @@ def bits(value):
 def contents(model):
     sections = (model.points, model.frames, model.bodies, model.joints, model.couplings, model.motions, model.forces)
     listed = [[(name, bits(element)) for name, element in section.items()] for section in sections]
-    return model.name, bits(model.gravity), listed, [(name, bits(beam)) for name, beam in model.beams.items()]
+    beams = [(name, bits(beam)) for name, beam in model.beams.items()]
+    return model.name, bits(model.gravity), bits(model.plane), model.tolerance, listed, beams
 
 
 def assert_survives(model):
@@ -105,6 +106,7 @@ def test_forces_survive(seed, law):
     model.load("weight", "two", force=rng.normal(size=3), law=LAWS[law]())
     model.joint_load("motor", "c", LAWS[law]())
     model.joint_load("constant", "c", 3, coordinate="distance")
+    model.friction("rust", "c", coefficient=rng.uniform(), radius=0.02, length=0.3, viscous=rng.uniform())
     assert_same_systems(assert_survives(model), model)
 
 
@@ -168,6 +170,18 @@ def test_any_name_survives(name):
     model.point("p", (0, -0.0, 1e-320))
     model.spherical("2", model.ground, name, at="p")
     assert_survives(model)
+
+
+@pytest.mark.parametrize("planar", [True, (0, 2, 0), (0.3, -0.4, 1.7)])
+def test_a_plane_and_a_tolerance_survive(planar):
+    model = da.Model("planar", planar=planar, tolerance=1e-3)
+    model.body("b", mass=1.0, inertia=(1, 1, 1))
+    assert_same_systems(assert_survives(model), model)
+
+
+def test_planar_true_is_the_x_y_plane():
+    assert model_from_text("dalembert: 1\nplanar: true\n").plane.tolist() == [0, 0, 1]
+    assert model_from_text("dalembert: 1\nplanar: false\n").plane is None
 
 
 def test_a_sympy_law_is_written_as_text():

@@ -36,7 +36,7 @@ def mappings(node):
 def test_it_is_a_closed_schema_of_the_right_draft():
     assert SCHEMA["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert SCHEMA["required"] == ["dalembert"]
-    assert set(SCHEMA["properties"]) == {"dalembert", "name", "gravity", *SECTIONS}
+    assert set(SCHEMA["properties"]) == {"dalembert", "name", "gravity", "planar", "tolerance", *SECTIONS}
     assert all(node["additionalProperties"] is False for node in mappings(SCHEMA) if "properties" in node and "type" in node)
 
 

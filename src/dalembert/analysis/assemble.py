@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from dalembert.errors import ModelError, SolveError, nearest
 from dalembert.kernel.vec3 import Array
+from dalembert.linalg.rank import dependencies
 from dalembert.linalg.saddle import InconsistentConstraintsError, SaddleSolver
 from dalembert.system.protocol import MechanicalSystem
 from dalembert.system.state import State
@@ -20,6 +21,12 @@ LARGEST_TURN = 0.5
 ITERATIONS = 100
 
 VELOCITY_ITERATIONS = 30
+
+NEGLIGIBLE = 1e-11
+"""A gap [m], [sine of half an angle] that is rounding."""
+
+MOST_NULL_VECTORS = 300
+"""Contradictions that are looked at, where gaps are accepted."""
 
 ROUNDING, CONTRADICTION = 1e-13, 1e-9
 """Errors of velocities, relative to the largest one: not worth a correction, and not yet a contradiction of redundant rows."""
@@ -36,15 +43,30 @@ class AssemblyError(SolveError):
         Its residual: metres, or the sine of half an angle.
     state : State
         The best position found.
+    joints : tuple of str
+        All that contradict each other.
+    contradiction : float
+        What one of them would have to stay open by if all others were closed: metres, or the sine of half an angle.
     """
 
-    def __init__(self, joint: str, residual: float, state: State) -> None:
+    def __init__(self, joint: str, residual: float, state: State, joints: tuple[str, ...], contradiction: float) -> None:
         self.joint = joint
         self.residual = residual
         self.state = state
-        angle = joint.rpartition(".")[2].startswith("R")
-        gap = f"{2.0 * np.arcsin(min(1.0, residual)):.3g} rad" if angle else f"{residual:.3g} m"
-        super().__init__(f"the model cannot be assembled: {joint!r} stays open by {gap} however the bodies are moved from here")
+        self.joints = joints
+        self.contradiction = contradiction
+        listed = ", ".join(repr(one) for one in joints[:8]) + (f" and {len(joints) - 8} more" if len(joints) > 8 else "")
+        super().__init__(
+            f"the model cannot be assembled: {joint!r} stays open by {_gap(joint, residual)} however the bodies are moved from "
+            f"here; {listed} contradict each other by {_gap(joint, contradiction)}: draw them to fit, release what is "
+            "redundant, or accept gaps by the model's tolerance"
+        )
+
+
+def _gap(row: str, size: float) -> str:
+    """Return a residual with its unit."""
+    angle = row.rpartition(".")[2].startswith("R")
+    return f"{2.0 * np.arcsin(min(1.0, size)):.3g} rad" if angle else f"{size:.3g} m"
 
 
 def assemble(
@@ -59,6 +81,9 @@ def assemble(
 
     Newton's method on phi with the smallest corrections (Masarati 2011, eq. 17), bodies turning by half a radian at the most in
     one iteration and the step halved until the residual falls; then the nearest velocities with A v = b' (weighted by M).
+
+    Where redundant rows contradict each other, joints that were drawn open stay open as far as the model's tolerance allows;
+    the system keeps these gaps.
 
     Parameters
     ----------
@@ -75,7 +100,7 @@ def assemble(
     Raises
     ------
     AssemblyError
-        With the joint that cannot close, and by how much.
+        With the joint that cannot close, and by how much; with the joints that contradict each other.
 
     Examples
     --------
@@ -87,6 +112,16 @@ def assemble(
     [0.0, 0.0, -1.0]
     """
     correction = _Correction(system, list(hold), length)
+    q, residual = _closed(system, correction, t, tolerance)
+    if _is_open(residual, q, tolerance) and accept_gaps(system, t):
+        q, residual = _closed(system, correction, t, tolerance)
+    if _is_open(residual, q, tolerance):
+        raise _assembly_error(system, t, q, residual)
+    return State(t, q, _velocities(system, t, q))
+
+
+def _closed(system: MechanicalSystem, correction: _Correction, t: float, tolerance: float) -> tuple[Array, Array]:
+    """Return the position at which joints are closed as far as they can be, and what is left of phi."""
     q = system.design.q
     residual = _holonomic(system, system.constraint(t, q))
     for _ in range(ITERATIONS):
@@ -96,12 +131,53 @@ def assemble(
         if not np.linalg.norm(after) < np.linalg.norm(residual):
             break
         q, residual = trial, after
-    if _largest(residual) > 100.0 * tolerance * max(1.0, np.abs(q).max(initial=0.0)):
-        worst = int(np.argmax(np.abs(residual)))
-        row = int(np.flatnonzero(system.holonomic)[worst])
-        residual = system.constraint(t, q)
-        raise AssemblyError(system.row_names[row], abs(float(residual[row])), State(t, q, system.design.v))
-    return State(t, q, _velocities(system, t, q))
+    return q, residual
+
+
+def _is_open(residual: Array, q: Array, tolerance: float) -> bool:
+    return _largest(residual) > 100.0 * tolerance * max(1.0, _largest(q))
+
+
+def _needed_gaps(system: MechanicalSystem, t: float) -> Array:
+    """Return what rows that are drawn open have to stay open by, because redundant rows contradict each other.
+
+    What null vectors n of A^T (holonomic rows, as drawn) make of phi, no motion of the bodies changes: gaps g with n . g = n .
+    phi for all of them, in the rows that are drawn open.
+    """
+    q, rows = system.design.q, np.flatnonzero(system.holonomic)
+    phi, gaps = system.constraint(t, q)[rows], np.zeros(system.n_constraints)
+    null = dependencies(holonomic_rows(system, system.jacobian(t, q))).sample(MOST_NULL_VECTORS)
+    drawn_open = np.flatnonzero(np.abs(phi) > ROUNDING)
+    if null.size and drawn_open.size:
+        gaps[rows[drawn_open]] = np.linalg.lstsq(null[drawn_open].T, null.T @ phi, rcond=1e-9)[0]
+    return gaps
+
+
+def accept_gaps(system: MechanicalSystem, t: float) -> bool:
+    """Let contradicting joints stay open as far as the model's tolerance allows; False if there is nothing to do, or too much.
+
+    For states that come from elsewhere; `assemble` does it by itself.
+    """
+    if not isinstance(system, System) or system.tolerance == 0.0:
+        return False
+    gaps = _needed_gaps(system, t)
+    if not NEGLIGIBLE < _largest(gaps) <= system.tolerance:
+        return False
+    system.tables.gaps[:] += gaps
+    return True
+
+
+def _assembly_error(system: MechanicalSystem, t: float, q: Array, residual: Array) -> AssemblyError:
+    """Return the error that names the row that stays open furthest, and what contradicts it.
+
+    At the best position A^T phi = 0; if the row k alone stayed open, it would have to by |phi|^2 / |phi_k|.
+    """
+    rows, worst = np.flatnonzero(system.holonomic), int(np.argmax(np.abs(residual)))
+    taking_part = {system.row_names[rows[k]] for k in np.flatnonzero(np.abs(residual) > 1e-3 * abs(residual[worst]))}
+    joints = tuple(dict.fromkeys(name.rpartition(".")[0] or name for name in system.row_names if name in taking_part))
+    size, gaps = abs(float(residual[worst])), _needed_gaps(system, t)
+    contradiction = _largest(gaps) or float(residual @ residual) / size
+    return AssemblyError(system.row_names[rows[worst]], size, State(t, q, system.design.v), joints, contradiction)
 
 
 class _Correction:

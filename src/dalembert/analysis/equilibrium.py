@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from dalembert.analysis.assemble import assemble
+from dalembert.analysis.assemble import accept_gaps, assemble
 from dalembert.analysis.hold import held_forces, with_holds
 from dalembert.analysis.pencil import Motion, pencil_at
 from dalembert.analysis.rest import Equilibrium, rest_of
@@ -65,6 +65,8 @@ SOLVED = 1e-6
 
 NOISE = 1e-12
 """Stiffnesses beside the largest one that Newton's matrix does without: what rounding leaves of multipliers."""
+
+ROUNDING = 8.0 * np.finfo(float).eps
 
 SMALL, EXACT = 1e-8, 1e-11  # a correction after which Newton's method is at rounding; a force that is left, relative
 
@@ -171,6 +173,7 @@ def _assembled(system: MechanicalSystem, t: float, start: State | None) -> State
         raise ModelError(
             "start", f"its q has {start.q.size} numbers, the system {system.n_positions}", "give a state of this model"
         )
+    accept_gaps(system, t)
     return start
 
 
@@ -184,8 +187,8 @@ class _Search:
         self.extent = _extent(system)
         self.scale = np.where(system.rotational, 1.0, self.extent)  # of displacements; forces count with it as an arm
         self._combination: CombinationSolver | None = None
+        self._rounding: Array = np.zeros(system.n_velocities)
         self.iterations = 0
-        self.rounding = 0.0  # of the forces of stiff elements, because places are rounded
         self._beams = isinstance(system, System) and bool(system.tables.beams.size)
         self._places: CombinationSolver | None = None
 
@@ -263,8 +266,8 @@ class _Search:
     def _newton(self, point: _Point, tau: float) -> tuple[Array, Array, float]:
         """Return the displacement, the change of the multipliers and the tau that was used."""
         K = self.system.stiffness(self.t, point.q, self.rest, point.lam)
-        self.rounding = 8.0 * np.finfo(float).eps * float(np.abs(K.data).max(initial=0.0)) * self.extent
         K.data[np.abs(K.data) < NOISE * np.abs(K.data).max(initial=0.0)] = 0.0  # it would mislead the scaling of the matrix
+        self._rounding = ROUNDING * (abs(K) @ self.scale)  # what rounded places leave of the forces of stiff elements
         parts = [sp.csc_array(K.T), K, self.M] if self.stable else [K, self.M]
         half = [0.5, 0.5] if self.stable else [1.0]
         if self._combination is None or not self._combination.fits(parts):
@@ -308,7 +311,8 @@ class _Search:
         left = point.r - point.A.T @ solution.lam
         for part, weight in zip(parts, weights, strict=True):
             left = left - weight * (part @ solution.x)
-        rounding = self.rounding / self.extent * float(np.abs(solution.x).max(initial=0.0))  # of K x
+        stiffest = float(np.abs(parts[0].data).max(initial=0.0))
+        rounding = ROUNDING * stiffest * float(np.abs(solution.x).max(initial=0.0))  # of K x
         force = float(max(np.abs(point.r).max(initial=0.0), EXACT * point.size, 10.0 * rounding / SOLVED, 1e-300))
         gap = float(max(np.abs(point.phi).max(initial=0.0), 1e-3 * EXACT * max(1.0, self.extent)))
         missed = float(np.abs(point.A @ solution.x + point.phi).max(initial=0.0))
@@ -328,7 +332,7 @@ class _Search:
     def _is_at_rest(self, point: _Point, d: Array) -> bool:
         """Return whether the last correction was small, and little is left open or unbalanced."""
         small = float(np.abs(d / self.scale).max(initial=0.0)) <= SMALL
-        balanced = float(np.abs(point.r).max(initial=0.0)) <= max(EXACT * point.size, self.rounding)
+        balanced = bool(np.all(np.abs(point.r) <= np.maximum(EXACT * point.size, self._rounding)))
         closed = float(np.abs(point.phi).max(initial=0.0)) <= EXACT * max(1.0, self.extent)
         return small and balanced and closed
 

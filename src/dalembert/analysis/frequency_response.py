@@ -102,7 +102,7 @@ def _response(lin: Linearization, s: complex) -> NDArray[np.complex128]:
     d, l = x[:n], x[n:]  # noqa: E741
     C0 = np.array([T.T @ one.position + T1.T @ one.rate for one in lin.outputs])
     C1 = np.array([T.T @ one.rate for one in lin.outputs])
-    Cl = np.array([one.multiplier for one in lin.outputs]).reshape(-1, m)
+    Cl = np.array([one.multiplier for one in lin.outputs]).reshape(len(lin.outputs), m)
     return np.asarray((C0 + s * C1) @ d + Cl @ l)
 
 

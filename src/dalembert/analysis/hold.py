@@ -65,7 +65,7 @@ def with_holds(model: Model, hold: Mapping[str, float | None]) -> Held:
 
 def _copy(model: Model) -> Model:
     other = copy.copy(model)
-    for name in ("bodies", "points", "frames", "joints", "couplings", "motions", "forces"):
+    for name in ("bodies", "points", "frames", "joints", "couplings", "velocity_rows", "motions", "forces"):
         setattr(other, name, dict(getattr(model, name)))
     return other
 

@@ -10,6 +10,8 @@ Z-orthogonal to X,
 The states are z_1 = y and z_2 = y' - b_1 u, so that no derivative of an input is left. What depends on u' or u'' (a velocity or
 a reaction while a coordinate is prescribed) has no state space; such an input is taken by its acceleration instead
 (``"drive.acceleration"``), with the coordinate and its rate as two states more.
+
+Where some rows restrict velocities only, the states are coordinates and velocities of different number (`rolling`).
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dalembert.analysis import rolling
 from dalembert.analysis.assemble import assemble
 from dalembert.analysis.equilibrium import equilibrium
 from dalembert.analysis.pencil import Motion, Pencil, motion_at, steady_pencil
@@ -187,8 +190,7 @@ def reference_motion(system: MechanicalSystem, *, at: str, state: State | None, 
 
 def _state_space(lin: Linearization) -> StateSpace:
     if not lin.pencil.holonomic.all():
-        problem = "rows that restrict velocities only have no state space in independent coordinates"
-        raise ModelError("linearize", problem, "use frequency_response, or modes")
+        return _of_rolling(lin)
     Z, M, D, K = lin.reduced()
     pencil, n = lin.pencil, Z.shape[1]
     try:
@@ -204,6 +206,27 @@ def _state_space(lin: Linearization) -> StateSpace:
     by_acceleration = np.array([one.by_acceleration for one in lin.inputs], dtype=bool)
     rows = _output_rows(lin, Z, X, free, a0, a1, b0, b1)
     return _assembled(n, a0, a1, b0, b1, by_acceleration, rows, lin)
+
+
+def _of_rolling(lin: Linearization) -> StateSpace:
+    """Return the state space where some rows restrict velocities only: coordinates, then velocities, fewer of them."""
+    for one in lin.inputs:
+        if np.any(one.motion):
+            problem = f"motion {one.name!r} is no input where rows restrict velocities only"
+            raise ModelError("linearize", problem, "take a force or a joint load, or use frequency_response")
+    pencil, (d, rate, A, from_forces, _) = lin.pencil, rolling.reduced(lin.pencil)
+    free = _stacked([pencil.T.T @ one.force for one in lin.inputs], d.shape[0])
+    B = from_forces @ free
+    C0 = _stacked([pencil.T.T @ one.position + pencil.T1.T @ one.rate for one in lin.outputs], d.shape[0]).T
+    C1 = _stacked([pencil.T.T @ one.rate for one in lin.outputs], d.shape[0]).T
+    Cl = _stacked([one.multiplier for one in lin.outputs], pencil.A.shape[0]).T
+    L = Cl @ np.linalg.pinv(pencil.A.toarray().T, rcond=1e-11)  # A^T l = f - M d'' - D d' - K d
+    C = C0 @ d + C1 @ rate - L @ (pencil.M @ (rate @ A) + pencil.D @ rate + pencil.K @ d)
+    return StateSpace(A, B, C, L @ (free - pencil.M @ (rate @ B)))
+
+
+def _stacked(columns: list[Array], height: int) -> Array:
+    return np.column_stack(columns) if columns else np.zeros((height, 0))
 
 
 class _Rows(NamedTuple):

@@ -11,6 +11,9 @@
 the same accuracy, unless the model is stiff: an explicit method has to follow its fastest vibration or decay (rate r) with
 steps of about 3.3/r, whether anybody wants to see it or not. Where that means more than `STIFF` steps between two outputs, the
 implicit method is chosen. Joints are never stiff here: both kinds treat them as constraints.
+
+A user's own equations (`Mechanics`) are integrated by the same methods, in Python loops on dense matrices (plain_explicit.py,
+plain_implicit.py).
 """
 
 from __future__ import annotations
@@ -23,8 +26,12 @@ import numpy as np
 
 from dalembert.errors import ModelError, nearest
 from dalembert.integrators.common import Integrator
+from dalembert.integrators.plain_explicit import PlainExplicit
+from dalembert.integrators.plain_implicit import PlainImplicit
 from dalembert.kernel.vec3 import Array
+from dalembert.lagrange.mechanics import Mechanics
 from dalembert.linalg.saddle import SaddleSolver
+from dalembert.system.protocol import MechanicalSystem
 from dalembert.system.state import State
 from dalembert.system.system import System
 
@@ -39,7 +46,7 @@ _STABILITY = 3.3  # of dopri5, on the negative real and on the imaginary axis ab
 
 
 def make_integrator(
-    system: System,
+    system: System | Mechanics,
     state: State,
     *,
     method: str,
@@ -66,17 +73,28 @@ def make_integrator(
 
 
 def _explicit(
-    system: System, method: str, step: float | None, tolerances: dict[str, Any], breaks: Array, options: dict[str, Any]
+    system: System | Mechanics,
+    method: str,
+    step: float | None,
+    tolerances: dict[str, Any],
+    breaks: Array,
+    options: dict[str, Any],
 ) -> Integrator:
     from dalembert.integrators.explicit import ExplicitIntegrator
 
-    _check_options(method, options, ExplicitIntegrator, hidden=("formulation", "fixed_step", "breaks", "rtol", "atol"))
+    maker: Callable[..., Integrator] = ExplicitIntegrator if isinstance(system, System) else PlainExplicit
+    _check_options(method, options, maker, hidden=("formulation", "fixed_step", "breaks", "rtol", "atol"))
     formulation = "projection" if method == "dopri5" else method
-    return ExplicitIntegrator(system, formulation=formulation, fixed_step=step, breaks=breaks, **tolerances, **options)
+    return maker(system, formulation=formulation, fixed_step=step, breaks=breaks, **tolerances, **options)
 
 
 def _implicit(
-    system: System, method: str, step: float | None, tolerances: dict[str, float], breaks: Array, options: dict[str, Any]
+    system: System | Mechanics,
+    method: str,
+    step: float | None,
+    tolerances: dict[str, float],
+    breaks: Array,
+    options: dict[str, Any],
 ) -> Integrator:
     from dalembert.integrators.implicit import ImplicitIntegrator, generalized_alpha, hht_alpha
 
@@ -86,11 +104,12 @@ def _implicit(
     }
     parameter, coefficients = makers[method]
     known = {key: value for key, value in options.items() if key != parameter}
+    maker: Callable[..., Integrator] = ImplicitIntegrator if isinstance(system, System) else PlainImplicit
     hidden = ("step", "rtol", "atol", "coefficients", "breaks")
-    _check_options(method, known, ImplicitIntegrator, hidden=hidden, more=(parameter,))
+    _check_options(method, known, maker, hidden=hidden, more=(parameter,))
     given = (options[parameter],) if parameter in options else ()
     control: dict[str, Any] = tolerances if step is None else {"step": step}
-    return ImplicitIntegrator(system, coefficients=coefficients(*given), breaks=breaks, **control, **known)
+    return maker(system, coefficients=coefficients(*given), breaks=breaks, **control, **known)
 
 
 def _check_options(
@@ -102,14 +121,14 @@ def _check_options(
             raise ModelError("simulate", f"method {method!r} has no option {name!r}", nearest(name, known))
 
 
-def automatic(system: System, state: State, *, step: float | None, spacing: float) -> str:
+def automatic(system: MechanicalSystem, state: State, *, step: float | None, spacing: float) -> str:
     """Return the method for a model."""
     if step is not None or fastest_rate(system, state) * spacing > _STABILITY * STIFF:
         return "generalized_alpha"
     return "dopri5"
 
 
-def fastest_rate(system: System, state: State, iterations: int = 12) -> float:
+def fastest_rate(system: MechanicalSystem, state: State, iterations: int = 12) -> float:
     """Return about the largest rate of the forces' own motion at a state [1/s]: vibration or decay, none without such forces.
 
     Power iteration with M d'' = -(D d' + K d) on what the joints leave free, K and D of the forces alone.
@@ -126,10 +145,11 @@ def fastest_rate(system: System, state: State, iterations: int = 12) -> float:
     10.0
     """
     K = system.stiffness(state.t, state.q, state.v, np.zeros(system.n_constraints), with_constraints=False)
-    D = system.damping(state.t, state.q, state.v)
+    rubs = isinstance(system, System) and system.friction is not None  # it is stiffest where sliding turns round
+    D = system.damping(state.t, state.q, np.zeros(system.n_velocities) if rubs else state.v)
     if not (np.abs(K.data).max(initial=0.0) or np.abs(D.data).max(initial=0.0)):
         return 0.0
-    M, A = system.mass(), system.jacobian(state.t, state.q)
+    M, A = system.mass(state.t, state.q), system.jacobian(state.t, state.q, state.v)
     solver = SaddleSolver(M, A)
     solver.factorize(M.data, A.data, check=False)
     zero = np.zeros(system.n_constraints)

@@ -29,6 +29,7 @@ from dalembert.formulations.saddle import SaddleFormulation
 from dalembert.kernel.vec3 import Array
 from dalembert.linalg.saddle import SaddleSolver
 from dalembert.rotation.quaternion import to_rotation
+from dalembert.rotation.skew import tilde
 from dalembert.system.protocol import MechanicalSystem
 from dalembert.system.system import System
 
@@ -141,12 +142,12 @@ def _of_velocities(B: sp.csc_array, holonomic: NDArray[np.bool_]) -> sp.csc_arra
 
 def _turning(system: System, at: Motion, W: Array, after: float) -> tuple[sp.csc_array, sp.csc_array, sp.csc_array]:
     """Return T, T' and T'' of d = T e: positions S e, rotations R^T S e, with S = exp(tilde(W) after)."""
-    turn, S = _tilde(W), Rotation.from_rotvec(W * after).as_matrix()
+    turn, S = tilde(W), Rotation.from_rotvec(W * after).as_matrix()
     blocks: list[list[Array]] = [[], [], []]
     rates, accelerations = at.v.reshape(-1, 6)[:, 3:], at.a.reshape(-1, 6)[:, 3:]
     for k in range(system.n_bodies):
         Rt = to_rotation(at.q[7 * k + 3 : 7 * k + 7]).as_matrix().T
-        w, alpha = _tilde(rates[k]), _tilde(accelerations[k])
+        w, alpha = tilde(rates[k]), tilde(accelerations[k])
         first = -w @ Rt  # (R^T)' = -tilde(w) R^T
         second = (w @ w - alpha) @ Rt
         blocks[0] += [S, Rt @ S]
@@ -156,10 +157,6 @@ def _turning(system: System, at: Motion, W: Array, after: float) -> tuple[sp.csc
     return sp.csc_array(T), sp.csc_array(T1), sp.csc_array(T2)
 
 
-def _tilde(a: Array) -> Array:
-    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
-
-
 def is_steady(system: MechanicalSystem, at: Motion, pencil: Pencil, axes: Array | None = None) -> bool:
     """Return whether the pencil stays as it is along the motion, tried on random displacements that the joints allow.
 
@@ -167,14 +164,14 @@ def is_steady(system: MechanicalSystem, at: Motion, pencil: Pencil, axes: Array 
     """
     if not at.v.any():
         return True
-    speed = float(np.abs(at.v[system.rotational]).max(initial=0.0))
-    dt = 1e-4 / max(speed, 1e-3)
+    speeds = at.v[system.rotational] if system.rotational.any() else at.v  # coordinates of one's own: any may be an angle
+    dt = 1e-4 / max(float(np.abs(speeds).max(initial=0.0)), 1e-3)
     q = system.advance(at.q, dt * (at.v + 0.5 * dt * at.a))
     later = pencil_at(system, motion_at(system, at.t + dt, q, at.v + dt * at.a), axes=axes, after=dt)
     tried = _allowed(pencil, 6)
     change = STEADY * 1e-4
-    size = abs(pencil.A) @ (np.abs(tried) + 1e-9 * np.abs(tried).max(initial=0.0))  # bodies that cannot move leave rounding
-    if np.abs(later.A @ tried).max(initial=0.0) > change * size.max(initial=0.0):
+    sizes = abs(pencil.A).sum(axis=1) * max(1.0, np.abs(tried).max(initial=0.0))  # bodies that cannot move leave rounding
+    if np.any(np.abs(later.A @ tried).max(axis=1, initial=0.0) > change * sizes):
         return False
     pairs = zip(pencil[:3], later[:3], strict=True)
     return all(

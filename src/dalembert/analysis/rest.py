@@ -8,10 +8,11 @@ import numpy as np
 import xarray as xr
 
 from dalembert.analysis.pencil import Motion
-from dalembert.analysis.results import Run, dataset
+from dalembert.analysis.results import Run, dataset, plain_dataset
 from dalembert.integrators.common import Samples
 from dalembert.integrators.observe import Observations
 from dalembert.kernel.vec3 import Array
+from dalembert.lagrange.mechanics import Mechanics
 from dalembert.system.protocol import MechanicalSystem
 from dalembert.system.state import State
 from dalembert.system.system import System
@@ -53,7 +54,9 @@ def rest_of(system: MechanicalSystem, at: Motion, attributes: dict[str, Any], he
         times = np.array([at.t])
         data: xr.Dataset = dataset(system, times, samples, _observe(system, at), {}).isel(time=0, drop=True)
     else:
-        data = xr.Dataset(attrs={"title": system.name})
+        assert isinstance(system, Mechanics)
+        samples = Samples(at.q[None], at.v[None], at.a[None], at.lam[None])
+        data = plain_dataset(system, np.array([at.t]), samples, {}).isel(time=0, drop=True)
     variables: dict[str, tuple[str, Array]] = {"q": ("entry", at.q), "multipliers": ("row", at.lam)}
     data = data.assign(variables).assign_coords(row=list(system.row_names))
     if held:

@@ -10,15 +10,18 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from dalembert.analysis.uniqueness import unique_rows
+from dalembert.analysis.uniqueness import spread, unique_rows, uniqueness_along
 from dalembert.integrators.common import Samples
 from dalembert.integrators.observe import Observations
 from dalembert.kernel.vec3 import Array
+from dalembert.lagrange.mechanics import Mechanics
+from dalembert.linalg.rank import dependencies
 from dalembert.system import assembly
 from dalembert.system.system import System
 
 AXES = ["x", "y", "z"]
 LEVELS = ["position", "velocity", "acceleration"]
+WHEN = {"meaning": "whether it is unique, at nine times of the run"}
 
 
 class Run(xr.Dataset):  # type: ignore[no-untyped-call]
@@ -93,7 +96,46 @@ def dataset(system: System, times: Array, samples: Samples, observed: Observatio
         "level": LEVELS,
     }
     title = {"title": system.name, "dalembert_version": version("dalembert")}
+    if system.gaps:
+        attributes = attributes | {"gaps": [f"{row}: {gap:.6g}" for row, gap in system.gaps.items()]}
     return Run(variables, coords=coordinates, attrs=title | attributes)
+
+
+def plain_dataset(system: Mechanics, times: Array, samples: Samples, attributes: dict[str, Any]) -> Run:
+    """Return the samples of a system of a user's own equations, and what follows from them, as labelled data."""
+    rows = list(zip(times, *samples, strict=True))
+    parts = [system.dynamics(t, q, v) for t, q, v, _, _ in rows]
+    force = [one.C - one.A.T @ row[4] for one, row in zip(parts, rows, strict=True)]
+    energies = np.array([system.energies(t, q, v) for t, q, v, _, _ in rows]).reshape(-1, 2)
+    violation = [
+        [_largest(system.constraint(t, q)), _largest(system.velocity_residual(t, q, v)), _largest(one.A @ a - one.b)]
+        for one, (t, q, v, a, _) in zip(parts, rows, strict=True)
+    ]
+    unique = [unique_rows(dependencies(parts[k].A)) for k in spread(len(parts))]
+    own, by_row = ("time", "coordinate"), {"sign": "the constraints pull with -A^T times it"}
+    variables: dict[str, Any] = {
+        "position": (own, samples.q),
+        "velocity": (own, samples.v),
+        "acceleration": (own, samples.a),
+        "multiplier": (("time", "row"), samples.lam, by_row),
+        "multiplier_unique": ("row", np.all([np.ones(system.n_constraints, bool), *unique], axis=0), WHEN),
+        "constraint_force": (own, np.reshape(force, samples.v.shape), {"meaning": "Q^c = C - A^T lambda"}),
+        "kinetic_energy": ("time", energies[:, 0], {"units": "J"}),
+        "potential_energy": ("time", energies[:, 1], {"units": "J"}),
+        "constraint_violation": (("time", "level"), np.reshape(violation, (-1, 3)), {"meaning": "largest residual"}),
+    }
+    coordinates = {
+        "time": ("time", times, {"units": "s"}),
+        "coordinate": list(system.coordinates),
+        "row": list(system.row_names),
+        "level": LEVELS,
+    }
+    title = {"title": system.name, "dalembert_version": version("dalembert")}
+    return Run(variables, coords=coordinates, attrs=title | attributes)
+
+
+def _largest(values: Array) -> float:
+    return float(np.abs(values).max(initial=0.0))
 
 
 def _motion(system: System, samples: Samples) -> dict[str, Any]:
@@ -113,19 +155,16 @@ def _joints(system: System, times: Array, samples: Samples, observed: Observatio
     joint_axis = ("time", "joint", "axis")
     records = [*system.layout.observers.values()]
     angles = [name for _, name in system.layout.observers]
+    unique = uniqueness_along(system, times, samples.q)
     return {
         "joint_force": (joint_axis, observed.force, {"units": "N"} | of_joint),
         "joint_torque": (joint_axis, observed.torque, {"units": "N m"} | of_joint),
-        "joint_unique": ("joint", _unique(system, times, samples), {"meaning": "whether the reaction is unique (last time)"}),
+        "joint_unique": ("joint", unique.joint, WHEN),
+        "force_unique": (("joint", "axis"), unique.force, WHEN),
+        "torque_unique": (("joint", "axis"), unique.torque, WHEN),
         "joint_coordinate": (("time", "coordinate"), observed.coordinates[:, records], {"units": "rad (angle), m (distance)"}),
         "coordinate_unit": ("coordinate", np.array(["rad" if name == "angle" else "m" for name in angles], dtype=str)),
     }
-
-
-def _unique(system: System, times: Array, samples: Samples) -> Array:
-    """Return for each joint whether its reaction is unique at the last time."""
-    unique = unique_rows(system, times[-1], samples.q[-1]) if times.size else np.ones(system.n_constraints, bool)
-    return np.array([bool(np.all(unique[system.layout.joint_rows[joint]])) for joint in system.layout.joint_frames], dtype=bool)
 
 
 def _energies(observed: Observations) -> dict[str, Any]:

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dalembert.analysis.assemble import assemble
+from dalembert.analysis.assemble import accept_gaps, assemble
 from dalembert.analysis.methods import make_integrator
 from dalembert.errors import ModelError
 from dalembert.integrators.common import IntegrationError, Samples, new_samples
 from dalembert.integrators.observe import Observer
 from dalembert.kernel.vec3 import Array
+from dalembert.lagrange.mechanics import Mechanics
 from dalembert.system.build import build
 from dalembert.system.model import Model
 from dalembert.system.state import State
@@ -45,7 +46,7 @@ class Simulation:
 
     Parameters
     ----------
-    model : Model or System
+    model : Model, System or Mechanics
     duration, output_step, method, step, rtol, atol, options
         See `simulate`.
 
@@ -71,7 +72,7 @@ class Simulation:
 
     def __init__(
         self,
-        model: Model | System,
+        model: Model | System | Mechanics,
         *,
         duration: float,
         output_step: float | None = None,
@@ -81,7 +82,7 @@ class Simulation:
         atol: float | None = None,
         **options: Any,
     ) -> None:
-        self.system = model if isinstance(model, System) else build(model)
+        self.system = build(model) if isinstance(model, Model) else model
         self.duration = duration
         self.times = _output_times(duration, output_step)
         self.filled = 0
@@ -94,7 +95,10 @@ class Simulation:
 
     def start(self, state: State | None = None) -> None:
         """Begin at a consistent state, the assembled design position if none is given."""
-        state = assemble(self.system) if state is None else state
+        if state is None:
+            state = assemble(self.system)
+        else:
+            accept_gaps(self.system, state.t)
         self._prepare(state)
         self._integrator.start(state.t, state.q, state.v)
 
@@ -102,7 +106,7 @@ class Simulation:
         breaks = break_points(self.system, self.duration)
         spacing = float(self.times[1] - self.times[0])
         self._integrator = make_integrator(self.system, state, breaks=breaks, spacing=spacing, **self._control)
-        self._observer = Observer(self.system, self.times.size)
+        self._observer = Observer(self.system, self.times.size) if isinstance(self.system, System) else None
 
     @property
     def time(self) -> float:
@@ -145,19 +149,29 @@ class Simulation:
         """Return what was computed so far."""
         import xarray as xr
 
-        from dalembert.analysis.results import Run, dataset
+        from dalembert.analysis.results import Run
 
-        new = slice(self._skipped, self.filled)
-        samples = Samples(*(array[new] for array in self._samples))
-        observed = self._observer.observe(self.times, self._samples, self._skipped, self.filled)
-        wall = {"method": self._integrator.method, "wall_time": self.wall_time, "completed": int(self.done)}
-        run = dataset(self.system, self.times[new], samples, observed, self._integrator.statistics | wall)
+        run = self._new_part(slice(self._skipped, self.filled))
         if self._before is None:
             return run
-        if new.start == new.stop:
+        if self._skipped == self.filled:
             return self._before
         joined = xr.concat([self._before, run], dim="time", data_vars="minimal", coords="minimal", compat="override")
-        return Run.of(joined.assign(joint_unique=run.joint_unique).assign_attrs(run.attrs))
+        flags = {name: self._before[name] & run[name] for name in run.data_vars if str(name).endswith("_unique")}
+        return Run.of(joined.assign(flags).assign_attrs(run.attrs))
+
+    def _new_part(self, new: slice) -> Run:
+        """Return some rows of the samples, and what follows from them."""
+        from dalembert.analysis.results import dataset, plain_dataset
+
+        samples = Samples(*(array[new] for array in self._samples))
+        wall = {"method": self._integrator.method, "wall_time": self.wall_time, "completed": int(self.done)}
+        attributes = self._integrator.statistics | wall
+        if isinstance(self.system, Mechanics):
+            return plain_dataset(self.system, self.times[new], samples, attributes)
+        assert self._observer is not None
+        observed = self._observer.observe(self.times, self._samples, new.start, new.stop)
+        return dataset(self.system, self.times[new], samples, observed, attributes)
 
     def checkpoint(self) -> dict[str, Array]:
         """Return all that another process needs to go on, beside the run so far."""
@@ -179,7 +193,7 @@ class Simulation:
 
 
 def simulate(
-    model: Model | System,
+    model: Model | System | Mechanics,
     *,
     duration: float,
     output_step: float | None = None,
@@ -199,7 +213,7 @@ def simulate(
 
     Parameters
     ----------
-    model : Model or System
+    model : Model, System or Mechanics
     duration : float
         [s].
     output_step : float, optional
@@ -224,7 +238,8 @@ def simulate(
     Run
         An xarray.Dataset with position, orientation, velocity, angular_velocity, joint_force, joint_torque, joint_unique,
         joint_coordinate, kinetic_energy, potential_energy (and potential_energy_of each kind) and constraint_violation, with
-        units in the attributes of each, and the statistics of the solver in its own.
+        units in the attributes of each, and the statistics of the solver in its own. Of a `Mechanics`: position, velocity,
+        acceleration and constraint_force of each coordinate, multiplier of each row, energies and constraint_violation.
 
     Examples
     --------
@@ -282,7 +297,9 @@ def _output_times(duration: float, output_step: float | None) -> Array:
     return times if np.isclose(times[-1], duration, rtol=1e-9) else np.append(times, duration)
 
 
-def break_points(system: System, duration: float) -> Array:
+def break_points(system: System | Mechanics, duration: float) -> Array:
     """Return the times at which laws jump in a derivative [s]."""
+    if isinstance(system, Mechanics):
+        return np.array(sorted(point for point in system.breaks if 0.0 < point < duration))
     points = {point for law in system.tables.laws.laws.keeper.laws for point in law.break_points() if 0.0 < point < duration}
     return np.array(sorted(points))

@@ -24,6 +24,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs
 
+from dalembert.analysis import rolling
 from dalembert.analysis.pencil import Pencil
 from dalembert.errors import SolveError
 from dalembert.kernel.vec3 import Array
@@ -131,27 +132,17 @@ def _dense(pencil: Pencil) -> Spectrum:
 
 
 def _nonholonomic(pencil: Pencil) -> Spectrum:
-    """Return all modes where some rows restrict velocities only: ``P y' + R y = 0`` on the coordinates y that the others leave.
-
-    With S a basis of P S = 0, ``y' = S u - P^+ R y``, and S^T of the equations of motion gives u'.
-    """
-    A, B = pencil.A.toarray(), pencil.B.toarray()
-    Z = rank_and_null_space(A[pencil.holonomic])[1]
-    M, D, K = (Z.T @ (part @ Z) for part in pencil[:3])
-    P, R = A[~pencil.holonomic] @ Z, B[~pencil.holonomic] @ Z
-    S, G = rank_and_null_space(P)[1], -np.linalg.pinv(P, rcond=1e-11) @ R
-    n, k = S.shape
-    mass = S.T @ M @ S
-    of_y, of_u = -S.T @ (M @ G @ G + D @ G + K), -S.T @ (M @ G @ S + D @ S)
-    state = np.block([[G, S], [np.linalg.solve(mass, of_y), np.linalg.solve(mass, of_u)]]) if k else G
+    """Return all modes where some rows restrict velocities only (`rolling`)."""
+    positions, _, state, _, n = rolling.reduced(pencil)
+    k = state.shape[0] - n
     balance = np.sqrt(max(np.abs(state[n:, :n]).max(initial=0.0), 1e-300)) if k else 1.0
     scale = np.concatenate([np.ones(n), np.full(k, balance)])
     neutral = null_directions(state)[0]
     pairs = nonzero_eigenpairs(state * scale / scale[:, None])
     kept = _upper(pairs.values)
-    shapes = np.hstack([neutral[:n].astype(complex), (scale[:, None] * pairs.vectors)[:n, kept]])
+    shapes = np.hstack([neutral.astype(complex), scale[:, None] * pairs.vectors[:, kept]])
     values = np.concatenate([np.zeros(neutral.shape[1]), pairs.values[kept]])
-    return Spectrum(values, Z @ shapes, neutral.shape[1], 0, True)
+    return Spectrum(values, positions @ shapes, neutral.shape[1], 0, True)
 
 
 Modes = tuple[NDArray[np.complex128], NDArray[np.complex128], int, int]

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from dalembert.analysis.pencil import Pencil
 from dalembert.analysis.spectrum import MOST_DENSE, spectrum
 from dalembert.errors import SolveError
-from dalembert.linalg.combination import CombinationSolver
+from dalembert.linalg.combination import CombinationSolver, stiffness_of_rows
 from dalembert.linalg.dense import rank_and_null_space
 from dalembert.linalg.null import complement, null_directions
 from dalembert.linalg.saddle import SaddleSolver
@@ -82,10 +82,7 @@ def _by_pivots(pencil: Pencil) -> Stability:
     size = np.asarray(abs(K).sum(axis=1)).ravel()
     inertia = np.asarray(abs(pencil.M).sum(axis=1)).ravel()
     rounding = sp.diags_array(np.where(size > 0.0, size, np.where(inertia > 0.0, inertia, 1.0)), format="csc")
-    rows = abs(A)
-    S = (rows @ size) / np.maximum(np.asarray(rows.power(2).sum(axis=1)).ravel(), 1e-300)
-    normal = sp.csc_array(A.T @ sp.diags_array(np.where(S > 0.0, S, 1.0)) @ A)
-    parts = [sp.csc_array(0.5 * (K + K.T)), normal, rounding]
+    parts = [sp.csc_array(0.5 * (K + K.T)), stiffness_of_rows(K, A), rounding]
     rounded, eps = (SLENDER_ROUNDING, SLENDER_ROUNDING / 10.0) if pencil.slender else (ROUNDING, None)
     combination, counts = CombinationSolver(parts, A, eps=eps), []
     for weight in (1.0, -1.0):

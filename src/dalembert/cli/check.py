@@ -35,19 +35,20 @@ def check(model: ModelPath, as_json: AsJson = False) -> None:
 
 def figures_of(source: ModelSource) -> dict[str, Any]:
     """Return what the command tells about a valid model."""
-    from dalembert.cli.counting import redundancy
+    from dalembert.linalg.rank import dependencies
 
     system = source.build()
-    rank, rows = redundancy(system.jacobian(0.0, system.design.q))
+    found = dependencies(system.jacobian(0.0, system.design.q), units=system.rotational)
+    planes = system.layout.plane_rows.size
     return {
         "valid": True,
         "bodies": len(source.model.bodies),
         "joints": len(source.model.joints),
-        "constraints": system.n_constraints,
-        "rank": rank,
-        "degrees_of_freedom": system.n_velocities - rank,
-        "degree_of_redundancy": system.n_constraints - rank,
-        "redundant": [system.layout.rows[row] for row in rows],
+        "constraints": system.n_constraints - planes,
+        "rank": found.rank - planes,
+        "degrees_of_freedom": system.n_velocities - found.rank,
+        "degree_of_redundancy": found.degree,
+        "redundant": [system.layout.rows[row] for row in found.rows],
         "warnings": warnings_of(source.model, system),
     }
 
@@ -81,7 +82,7 @@ def _open_joints(system: System) -> list[str]:
         label = system.layout.rows[worst]
         angle = label.rpartition(".")[2] in ("Rx", "Ry", "Rz")
         gap = 2.0 * np.arcsin(min(1.0, abs(gaps[worst]))) if angle else abs(gaps[worst])
-        unit = " rad" if angle else " m" if label.rpartition(".")[2] in ("x", "y", "z", "distance") else ""
+        unit = " rad" if angle else " m" if label.rpartition(".")[2] in ("x", "y", "z", "distance", "normal") else ""
         texts.append(f"joint {joint!r} is drawn open: {label} by {gap:.3g}{unit}")
     return texts
 

@@ -19,12 +19,14 @@ import typer
 from dalembert.cli.check import check
 from dalembert.cli.equilibrium import equilibrium
 from dalembert.cli.modes import modes
+from dalembert.cli.reactions import reactions
 from dalembert.cli.reproduce import reproduce
 from dalembert.cli.schema import schema
 from dalembert.cli.simulate import simulate
+from dalembert.cli.stiffness import stiffness
 from dalembert.errors import DalembertError, SolveError
 
-COMMANDS = (check, simulate, equilibrium, modes, reproduce, schema)
+COMMANDS = (check, simulate, equilibrium, modes, stiffness, reactions, reproduce, schema)
 
 INPUT_IS_WRONG, SOLVER_COULD_NOT, STOPPED = 2, 3, 130
 

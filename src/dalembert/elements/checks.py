@@ -97,3 +97,16 @@ def rotation_wxyz(element: str, label: str, value: ArrayLike) -> Rotation:
     if length == 0.0:
         raise ModelError(element, f"{label} is a quaternion of length zero", "give [1, 0, 0, 0] for no rotation")
     return to_rotation(rho / length)
+
+
+def plane(element: str, value: bool | ArrayLike) -> Array | None:
+    """Return the unit normal of a plane: True is the x y plane, False none.
+
+    Examples
+    --------
+    >>> plane("model 'm'", True).tolist(), plane("model 'm'", False)
+    ([0.0, 0.0, 1.0], None)
+    """
+    if isinstance(value, bool | np.bool_):
+        return np.array([0.0, 0.0, 1.0]) if value else None
+    return unit_axis(element, "planar", value)

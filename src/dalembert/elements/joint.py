@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from dalembert.elements import checks
+from dalembert.elements import checks, nonholonomic
 from dalembert.elements.lock import ROWS
 from dalembert.errors import ModelError, nearest
 from dalembert.kernel.vec3 import Array, cross, load, norm, scale
@@ -37,6 +37,8 @@ class JointType:
         The free coordinates that have a name: ``"angle"`` about x, ``"distance"`` along x.
     perpendicular, rod, screw : bool
         Further rows that are not masks of the lock.
+    contact : int, optional
+        Kind of a contact that restricts velocities (nonholonomic.py), instead of rows of the lock.
     """
 
     summary: str
@@ -45,6 +47,7 @@ class JointType:
     perpendicular: bool = False
     rod: bool = False
     screw: bool = False
+    contact: int | None = None
 
 
 def _rows(text: str) -> tuple[str, ...]:
@@ -68,10 +71,15 @@ JOINT_TYPES: dict[str, JointType] = {
     "point_on_line": JointType("the point stays on the x axis", _rows("y z"), ("distance",)),
     "distance": JointType("a massless rod between two points", rod=True),
     "lock": JointType("any rows of the lock, named in `rows`"),
+    "knife_edge": JointType("its point does not move along x of the driven body: blade, skate, ideal wheel", contact=0),
+    "rolling_wheel": JointType("rolls about x of the driven body on the plane normal to x of the main one", contact=1),
+    "pfaffian": JointType("a linear relation between the relative velocities, in the axes of the driven body", contact=3),
+    "rolling_sphere": JointType("rolls on the plane normal to x of the main body", contact=2),
 }  # fmt: skip
 
 ALIASES: dict[str, str] = {
     "fix": "fixed", "weld": "fixed", "hinge": "revolute", "slider": "prismatic", "coaxial": "cylindrical", "ball": "spherical",
+    "skate": "knife_edge", "rolling_disc": "rolling_wheel",
     "hooke": "universal", "plane": "planar", "distance_along_x": "point_on_plane", "inline": "point_on_line", "rod": "distance",
 }  # fmt: skip
 """Other usual names, those of the paper's Table 1 among them."""
@@ -98,19 +106,28 @@ class Joint:
     main, driven : str
         Names of the two bodies, or ``"ground"``.
     at : Place
-        Where the joint is [m]; for a distance, the point on the main body.
+        Where the joint is [m]; for a distance, the point on the main body; for wheels and spheres, a point of the plane.
     axis : array_like, optional
         The x axis of the joint's frame. Default: the world's x axis.
     orientation : Rotation or 3x3 array, optional
         The whole frame F2 instead of its axis.
     at_driven, axis_driven, orientation_driven : optional
-        The same of F1, where the joint is drawn open or where the two frames differ by design.
+        The same of F1, where the joint is drawn open or where the two frames differ by design; the centre of a wheel or
+        sphere, and the axle.
     rows : tuple of str, optional
-        For a ``lock``: which of x, y, z, Rx, Ry, Rz are active.
+        For a ``lock``: which of x, y, z, Rx, Ry, Rz are active. For wheels and spheres: which of normal (it touches the plane),
+        rolling, sideways (it does not slip forwards, sideways); all of them if not given.
     length : float, optional
         For a distance [m]; as drawn if not given.
     lead : float, optional
         For a screw: advance per turn [m].
+    radius : float, optional
+        Of a wheel or sphere [m].
+    crown_radius : float, optional
+        Of the cross-section of a wheel's tyre [m]; zero, a thin disc, if not given.
+    coefficients : array_like, optional
+        For a ``pfaffian``: what multiplies the three velocities of its point and the three angular velocities of the driven
+        body, relative to the main one, in the axes of F1; the sum is zero.
 
     Examples
     --------
@@ -131,6 +148,9 @@ class Joint:
     rows: tuple[str, ...] | None = None
     length: float | None = None
     lead: float | None = None
+    radius: float | None = None
+    crown_radius: float | None = None
+    coefficients: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         keep = object.__setattr__
@@ -140,10 +160,23 @@ class Joint:
         self._check_own_arguments(element)
 
     def _check_own_arguments(self, element: str) -> None:
-        owners = {"rows": "lock", "length": "distance", "lead": "screw"}
-        for label, owner in owners.items():
-            if getattr(self, label) is not None and self.type != owner:
-                raise ModelError(element, f"a {self.type} joint has no {label!r}", f"leave it out; it belongs to a {owner!r}")
+        rolls = ("rolling_wheel", "rolling_sphere")
+        owners = {
+            "rows": ("lock", *rolls),
+            "length": ("distance",),
+            "lead": ("screw",),
+            "radius": rolls,
+            "crown_radius": rolls[:1],
+            "coefficients": ("pfaffian",),
+        }
+        for label, types in owners.items():
+            if getattr(self, label) is not None and self.type not in types:
+                belongs = " or ".join(repr(owner) for owner in types)
+                raise ModelError(element, f"a {self.type} joint has no {label!r}", f"leave it out; it belongs to a {belongs}")
+        if self.type in rolls:
+            self._check_rolling(element)
+        if self.type == "pfaffian":
+            self._check_pfaffian(element)
         if self.type == "lock":
             object.__setattr__(self, "rows", lock_rows(element, self.rows))
         if self.type == "screw":
@@ -152,6 +185,32 @@ class Joint:
             checks.number(element, "lead", self.lead)
         if self.length is not None:
             checks.number(element, "length", self.length, minimum=0.0)
+
+    def _check_pfaffian(self, element: str) -> None:
+        if self.coefficients is None:
+            raise ModelError(element, "the relation has no coefficients", "give coefficients=..., six numbers")
+        coefficients = checks.vector(element, "coefficients", self.coefficients, 6)
+        if not coefficients.any():
+            raise ModelError(element, "all coefficients are zero", "leave it out")
+        object.__setattr__(self, "coefficients", coefficients)
+
+    def _check_rolling(self, element: str) -> None:
+        what = self.type.removeprefix("rolling_")
+        if self.radius is None:
+            raise ModelError(element, f"the {what} has no radius", "give radius=... in metres")
+        if checks.number(element, "radius", self.radius, minimum=0.0) == 0.0:
+            raise ModelError(element, "radius is zero", "give it in metres")
+        if self.crown_radius is not None and not 0.0 <= self.crown_radius < self.radius:
+            problem = f"crown_radius {self.crown_radius:g} is not between zero and the radius"
+            raise ModelError(element, problem, "a tyre is smaller than its wheel; take a sphere otherwise")
+        if self.at_driven is None:
+            raise ModelError(element, f"the centre of the {what} is not given", "give at_driven=..., in the design position")
+        if self.axis is None and self.orientation is None:
+            raise ModelError(element, "the plane has no normal", "give axis=..., (0, 0, 1) for level ground")
+        if self.type == "rolling_wheel" and self.axis_driven is None and self.orientation_driven is None:
+            raise ModelError(element, "the wheel has no axle", "give axis_driven=..., along the axle")
+        if self.rows is not None:
+            object.__setattr__(self, "rows", known_rows(element, self.rows, nonholonomic.ROWS))
 
     @property
     def element(self) -> str:
@@ -165,8 +224,13 @@ class Joint:
 
     @property
     def active_rows(self) -> tuple[str, ...]:
-        """The active rows of the lock."""
-        return self.kind.rows if self.rows is None else self.rows
+        """The active rows of the lock, or of the contact."""
+        if self.rows is not None:
+            return self.rows
+        if self.kind.contact is None:
+            return self.kind.rows
+        one_row = self.kind.contact in (nonholonomic.KNIFE_EDGE, nonholonomic.PFAFFIAN)
+        return nonholonomic.ROWS[2:] if one_row else nonholonomic.ROWS
 
     def frames(self, place: Any) -> tuple[Array, Rotation, Array, Rotation]:
         """Return (position, orientation) of F2 and of F1 in the world, in the design position.
@@ -220,13 +284,18 @@ def drawn_frames(
 
 def lock_rows(element: str, rows: tuple[str, ...] | None) -> tuple[str, ...]:
     """Return the rows of a lock in the paper's order."""
+    return known_rows(element, rows, ROWS)
+
+
+def known_rows(element: str, rows: tuple[str, ...] | None, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Return rows in the order of those known."""
     given = tuple(rows.split()) if isinstance(rows, str) else tuple(rows or ())
     if not given:
-        raise ModelError(element, "a lock without rows does nothing", f"give rows=..., some of {', '.join(ROWS)}")
+        raise ModelError(element, "a lock without rows does nothing", f"give rows=..., some of {', '.join(known)}")
     for row in given:
-        if row not in ROWS:
-            raise ModelError(element, f"unknown row {row!r}", nearest(row, ROWS))
-    return tuple(row for row in ROWS if row in given)
+        if row not in known:
+            raise ModelError(element, f"unknown row {row!r}", nearest(row, known))
+    return tuple(row for row in known if row in given)
 
 
 def frame_about(axis: Array) -> Rotation:

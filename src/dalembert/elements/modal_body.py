@@ -39,7 +39,7 @@ SHAPE_TERM = np.dtype(
     [
         ("body_1", np.intp),  # carriers of six of the modal coordinates
         ("body_2", np.intp),
-        ("row", np.intp, 6),  # of the lock between node and frame
+        ("row", np.intp, 6),  # of the lock between node and frame; -1: left out
         ("term", np.intp, 6),
         ("form", np.float64, (6, 6)),  # by row and modal coordinate
     ],
@@ -52,7 +52,7 @@ def residual(tie: Any, bodies: Any, phi: Array) -> None:
     """Subtract the sum of form times eta from the rows of the lock."""
     p1, p2 = bodies[tie.body_1].position, bodies[tie.body_2].position
     for k in range(6):
-        for j in range(3):
+        for j in range(3 * (tie.row[k] >= 0)):
             phi[tie.row[k]] -= tie.form[k, j] * p1[j] + tie.form[k, 3 + j] * p2[j]
 
 
@@ -60,11 +60,12 @@ def residual(tie: Any, bodies: Any, phi: Array) -> None:
 def jacobian(tie: Any, J: Array) -> None:
     """Write the rows [-form | 0 | -form | 0], which are constant: so there are no right sides and no tangent."""
     for k in range(6):
-        row = J[tie.term[k]]
-        for j in range(3):
-            row[j], row[6 + j] = -tie.form[k, j], -tie.form[k, 3 + j]
-        store(row, 3, ZERO)
-        store(row, 9, ZERO)
+        if tie.row[k] >= 0:
+            row = J[tie.term[k]]
+            for j in range(3):
+                row[j], row[6 + j] = -tie.form[k, j], -tie.form[k, 3 + j]
+            store(row, 3, ZERO)
+            store(row, 9, ZERO)
 
 
 _ARRAYS = ("positions", "masses", "inertias", "translations", "rotations", "stiffness")

@@ -4,8 +4,8 @@
     v' = a - M^-1 A^T (A M^-1 A^T)^+ (A a - b'')              (11b), (8) with its sign corrected
     x_{i+1} = x_i - W^-1 A^T (A W^-1 A^T)^+ phi(x_i, t)       (17)
 
-With Ritz forms x = X q the same with A X, X^T M X, X^T W X, X^T f (23) to (26); where A X loses rank the pseudo-inverse gives
-the least squares: constraints that the forms cannot meet are met as well as possible.
+With Ritz forms x = X q the same with A X, X^T M X, X^T W X, X^T f (23) to (26), see `integrators/ode.py`; where A X loses rank
+the pseudo-inverse gives the least squares: constraints that the forms cannot meet are met as well as possible.
 
 P. Masarati, Adding kinematic constraints to purely differential dynamics, Comput. Mech. 47 (2011).
 """
@@ -13,7 +13,6 @@ P. Masarati, Adding kinematic constraints to purely differential dynamics, Compu
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -26,16 +25,26 @@ def _correction(W: Array, A: Array, error: Array) -> tuple[Array, Array]:
     """Return W^-1 A^T mu and mu = (A W^-1 A^T)^+ error (14)."""
     if not A.size:
         return np.zeros(W.shape[0]), np.zeros(A.shape[0])
-    response = np.linalg.solve(W, A.T)
+    response = solve(W, A.T)
     mu = np.linalg.pinv(A @ response, rcond=RANK_TOLERANCE, hermitian=True) @ error
     return response @ mu, mu
 
 
+def solve(matrix: Array, right: Array) -> Array:
+    """Return matrix^-1 right."""
+    return np.asarray(np.linalg.solve(matrix, right), float)
+
+
 def gauss(M: Array, A: Array, Q: Array, b: Array, C: Array) -> Constrained:
     """Return the accelerations nearest to the free ones in the metric of a regular M (8), (11b)."""
-    a = np.linalg.solve(M, Q + C)
-    correction, _ = _correction(M, A, A @ a - b)
-    return completed(M, A, Q, C, a - correction)
+    free, response = solve(M, Q + C), solve(M, A.T)
+    return completed(M, A, Q, C, corrected_acceleration(free, response, A, b)[0])
+
+
+def corrected_acceleration(a: Array, response: Array, A: Array, b: Array) -> tuple[Array, Array]:
+    """Return v' and lambda from the free accelerations a and the response M^-1 A^T to constraint forces (11b), (14b)."""
+    lam = np.linalg.pinv(A @ response, rcond=RANK_TOLERANCE) @ (A @ a - b)
+    return a - response @ lam, lam
 
 
 def projected_velocity(v: Array, A: Array, b: Array, W: Array | None = None) -> tuple[Array, Array]:
@@ -53,7 +62,7 @@ def projectors(W: Array, A: Array, b: Array) -> tuple[Array, Array]:
     >>> ((np.eye(2) - P) @ [5.0, 7.0] + p).tolist()
     [3.0, 7.0]
     """
-    response = np.linalg.solve(W, A.T)
+    response = solve(W, A.T)
     inverse = np.linalg.pinv(A @ response, rcond=RANK_TOLERANCE, hermitian=True)
     return response @ inverse @ A, response @ inverse @ b
 
@@ -80,41 +89,3 @@ def projected_position(
             break
         x = x - _correction(W, jacobian(x), error)[0]
     return best, left
-
-
-class RitzForms(NamedTuple):
-    """A system reduced to x = X q (23) to (26).
-
-    Attributes
-    ----------
-    X : array, shape (n, r)
-        The forms, columns.
-
-    Examples
-    --------
-    A point that two forms can move in one direction only, asked to go to (1, 1): least squares.
-
-    >>> forms = RitzForms(np.array([[1.0], [0.0]]))
-    >>> forms.velocity(np.array([5.0]), np.eye(2), np.ones(2))[0].tolist()
-    [1.0]
-    """
-
-    X: Array
-
-    def acceleration(self, M: Array, A: Array, f: Array, b: Array) -> Constrained:
-        """Return r' (23b), (24b)."""
-        X = self.X
-        return gauss(X.T @ M @ X, A @ X, X.T @ f, b, np.zeros(X.shape[1]))
-
-    def velocity(self, r: Array, A: Array, b: Array, W: Array | None = None) -> tuple[Array, Array]:
-        """Return q' (23a), (24a)."""
-        X = self.X
-        return projected_velocity(r, A @ X, b, X.T @ X if W is None else X.T @ W @ X)
-
-    def position(
-        self, q: Array, phi: Callable[[Array], Array], jacobian: Callable[[Array], Array], W: Array | None = None
-    ) -> tuple[Array, float]:
-        """Return q with phi(X q) as near to zero as the forms allow (25), (26), and what is left of phi."""
-        X = self.X
-        weight = X.T @ X if W is None else X.T @ W @ X
-        return projected_position(q, lambda one: phi(X @ one), lambda one: jacobian(X @ one) @ X, W=weight)

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from dalembert.errors import SolveError
+from dalembert.errors import ModelError, SolveError, nearest
 from dalembert.kernel.vec3 import Array
+from dalembert.linalg.rank import MOST_DENSE_ROWS, dependencies, weakest
+from dalembert.system.protocol import MechanicalSystem
 from dalembert.system.system import System
 
 CHUNK_STEPS = 2000
 """Steps of one chunk: progress, Ctrl-C and checkpoints come between chunks."""
+
+
+SINGULAR = 1e-4
+"""A singular value of A, relative to the largest, that is not zero elsewhere: the position is singular."""
+
+TAKES_PART = 0.02
+"""Part of a row in a combination that makes its joint worth naming."""
 
 
 class Samples(NamedTuple):
@@ -31,10 +41,52 @@ class Samples(NamedTuple):
     lam: Array
 
 
-def new_samples(system: System, n: int) -> Samples:
+def new_samples(system: MechanicalSystem, n: int) -> Samples:
     """Return samples for n times, filled with NaN."""
     nv = system.n_velocities
     return Samples(*(np.full((n, size), np.nan) for size in (system.n_positions, nv, nv, system.n_constraints)))
+
+
+def positive(option: str, value: float) -> float:
+    """Return the value of an option that has to be greater than zero."""
+    if not value > 0.0:
+        raise ModelError(f"option {option!r}", f"it is {value!r}", "give a number greater than zero")
+    return float(value)
+
+
+def choice(option: str, value: str, known: tuple[str, ...]) -> int:
+    """Return which of the known words an option says."""
+    if value not in known:
+        raise ModelError(f"option {option!r}", f"unknown {value!r}", nearest(value, known))
+    return known.index(value)
+
+
+def take_arrays(arrays: Mapping[str, Array], data: Mapping[str, Array]) -> None:
+    """Fill arrays from a checkpoint; refuse it as a whole if one does not fit."""
+    for name, array in arrays.items():
+        if name not in data or np.shape(data[name]) != array.shape:
+            raise ModelError("checkpoint", f"{name!r} is missing or has another size", "it belongs to another system")
+    for name, array in arrays.items():
+        array[...] = data[name]
+
+
+def singular_position(system: System, t: float, q: Array) -> str:
+    """Return which joints make a position a singular one, in words; nothing if it is none, or the system is large."""
+    if not 0 < system.n_constraints <= MOST_DENSE_ROWS:
+        return ""
+    usual = dependencies(system.jacobian(t, system.design.q), units=system.rotational).rank
+    value, part = weakest(system.jacobian(t, q), usual, units=system.rotational)
+    if value > SINGULAR:
+        return ""
+    return (
+        f"the position is singular, one more of the constraints of {joints_of_rows(system, part)} depends on the others there"
+    )
+
+
+def joints_of_rows(system: System, part: Array) -> str:
+    """Return the joints and couplings that take part in a combination of rows."""
+    rows = set(np.flatnonzero(np.abs(part) > TAKES_PART * np.abs(part).max(initial=0.0)).tolist())
+    return ", ".join(repr(name) for name, own in system.layout.joint_rows.items() if rows & set(own.tolist()))
 
 
 class IntegrationError(SolveError):
@@ -119,6 +171,6 @@ class Integrator(Protocol):
         """Return all that the continuation needs, bit for bit."""
         ...
 
-    def restore(self, data: dict[str, Array]) -> None:
+    def restore(self, data: Mapping[str, Array]) -> None:
         """Continue from a checkpoint, also one of another process."""
         ...

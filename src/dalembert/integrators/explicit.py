@@ -18,9 +18,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dalembert.errors import DalembertError, ModelError, SolveError, nearest
+from dalembert.errors import DalembertError, ModelError, SolveError
 from dalembert.formulations.choose import accelerations
-from dalembert.integrators.common import CHUNK_STEPS, IntegrationError, Samples
+from dalembert.integrators.common import (
+    CHUNK_STEPS,
+    IntegrationError,
+    Samples,
+    choice,
+    positive,
+    singular_position,
+    take_arrays,
+)
 from dalembert.integrators.dopri5 import (
     STAGES,
     A,
@@ -490,21 +498,21 @@ class ExplicitIntegrator:
     ) -> None:
         self.system = system
         self.breaks = np.unique(np.asarray(list(breaks), float))
-        self._problem = make_problem(system, length=_positive("length", length))
+        self._problem = make_problem(system, length=positive("length", length))
         self._work = make_work(system, self._problem)
-        self._first_step = _positive("first_step", fixed_step or first_step or 1.0) if fixed_step or first_step else 0.0
+        self._first_step = positive("first_step", fixed_step or first_step or 1.0) if fixed_step or first_step else 0.0
         gain = 1.0 / (self._first_step or 0.01) if formulation == "braun_goldfarb" else 2.0
         self._method = Method(
-            formulation=_choice("formulation", formulation, FORMULATIONS),
-            identity=bool(_choice("weights", weights, ("mass", "identity"))),
+            formulation=choice("formulation", formulation, FORMULATIONS),
+            identity=bool(choice("weights", weights, ("mass", "identity"))),
             alpha=float(gain if alpha is None else alpha),
             beta=float(gain if beta is None else beta),
-            tolerance=_positive("tolerance", tolerance),
+            tolerance=positive("tolerance", tolerance),
             passes=1,
             acceleration_passes=1,
             project_stages=bool(project_stages),
-            rtol=_positive("rtol", rtol),
-            max_step=_positive("max_step", fixed_step or max_step),
+            rtol=positive("rtol", rtol),
+            max_step=positive("max_step", fixed_step or max_step),
             atol=_tolerances(atol),
             fixed=fixed_step is not None,
         )
@@ -575,11 +583,7 @@ class ExplicitIntegrator:
 
     def restore(self, data: Mapping[str, Array]) -> None:
         """Continue from a checkpoint of an integrator of the same system and options."""
-        for name, array in self._run._asdict().items():
-            if name not in data or np.shape(data[name]) != array.shape:
-                raise ModelError("checkpoint", f"{name!r} is missing or has another size", "it belongs to another system")
-        for name, array in self._run._asdict().items():
-            array[...] = data[name]
+        take_arrays(self._run._asdict(), data)
 
     def _check_massless(self) -> None:
         """Refuse what can move without inertia and without violating a constraint."""
@@ -651,7 +655,9 @@ class ExplicitIntegrator:
                 accelerations(system, self.time, run.q, run.v)
             except DalembertError as error:
                 return None, str(error), error
-            return None, f"the accelerations cannot be computed (relative residual {run.numbers[FAILURE]:.3g})", None
+            why = singular_position(system, self.time, run.q)
+            residual = f"the accelerations cannot be computed (relative residual {run.numbers[FAILURE]:.3g})"
+            return None, residual + (f": {why}" if why else ""), None
         body = system.layout.bodies[int(np.abs(run.K[0, run.v.size :]).argmax()) // 6] if system.n_bodies else "none"
         return f"body {body!r}", f"the step size fell to {run.numbers[H]:.3g} s without meeting the tolerances", None
 
@@ -670,22 +676,10 @@ def _element_of(system: System, row: int) -> str | None:
     return None
 
 
-def _positive(option: str, value: float) -> float:
-    if not value > 0.0:
-        raise ModelError(f"option {option!r}", f"it is {value!r}", "give a number greater than zero")
-    return float(value)
-
-
-def _choice(option: str, value: str, known: tuple[str, ...]) -> int:
-    if value not in known:
-        raise ModelError(f"option {option!r}", f"unknown {value!r}", nearest(value, known))
-    return known.index(value)
-
-
 def _tolerances(atol: float | Mapping[str, float]) -> Array:
     """Return the absolute tolerances of the four kinds."""
     if not isinstance(atol, Mapping):
-        return np.full(len(KINDS), _positive("atol", atol))
+        return np.full(len(KINDS), positive("atol", atol))
     for kind in atol:
-        _choice("atol", kind, KINDS)
-    return np.array([_positive(f"atol[{kind}]", atol.get(kind, 1e-6)) for kind in KINDS])
+        choice("atol", kind, KINDS)
+    return np.array([positive(f"atol[{kind}]", atol.get(kind, 1e-6)) for kind in KINDS])

@@ -12,7 +12,8 @@ gamma' = h gamma c:
     [ M + gamma' D + beta' K   A^T ] [ delta v'     ]   [ f - A^T lambda - M v' ]
     [ A                         0  ] [ delta lambda ] = [ -phi / beta'          ]
 
-so that scaling and conditioning do not depend on the step. The factors are kept as long as the iteration contracts well. D and
+so that scaling and conditioning do not depend on the step. Rows that restrict velocities only, psi(q, v) = 0, have the right
+side -psi / gamma' instead. The factors are kept as long as the iteration contracts well. D and
 K hold the tangents of forces and K_c; without stiff forces the iteration converges without them, and they are left out.
 
 Redundant rows cannot meet the rounding of phi, which divided by beta' and by the mu that regularises the matrix would stray
@@ -35,16 +36,16 @@ algorithms in structural dynamics, Earthq. Eng. Struct. Dyn. 5 (1977).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from dalembert.elements import coordinate, distance, lock, modal_body, perpendicular
+from dalembert.elements import coordinate, distance, lock, modal_body, nonholonomic, perpendicular, user_row
 from dalembert.errors import ModelError
 from dalembert.formulations.saddle import SaddleFormulation
-from dalembert.integrators.common import CHUNK_STEPS, IntegrationError, Samples
+from dalembert.integrators.common import CHUNK_STEPS, IntegrationError, Samples, singular_position, take_arrays
 from dalembert.integrators.problem import (
     Problem,
     Work,
@@ -183,7 +184,7 @@ class Iteration(NamedTuple):
     kept : array of int
         Which numbers of K (and D), one after the other, do not belong to the ground.
     n_forces : int
-        How many of the pairs are those of forces; they come last.
+        How many of the pairs are those of forces; they come after those of joints, and before those of frictions.
     user : array
         Room for the tangents of user forces, which stay out of the matrix.
     """
@@ -263,7 +264,17 @@ def subtract_all_reactions(problem: Problem, work: Work, lam: Array) -> None:
     for k in range(tables.shapes.shape[0]):
         modal_body.jacobian(tables.shapes[k], work.J)
         for i in range(6):
-            _subtract_term(problem, work, tables.shapes[k].term[i], lam)
+            if tables.shapes[k].term[i] >= 0:
+                _subtract_term(problem, work, tables.shapes[k].term[i], lam)
+    for k in range(tables.contacts.shape[0]):
+        nonholonomic.jacobian(tables.contacts[k], poses, work.J)
+        for i in range(3):
+            if tables.contacts[k].term[i] >= 0:
+                _subtract_term(problem, work, tables.contacts[k].term[i], lam)
+    t, callbacks = work.now.time[0], tables.callbacks.table
+    for k in range(tables.user_rows.shape[0]):
+        user_row.jacobian(tables.user_rows[k], poses, t, callbacks, work.now.exchange, work.J)
+        _subtract_term(problem, work, tables.user_rows[k].term, lam)
 
 
 @inner_inlined
@@ -285,15 +296,22 @@ def _set_trial(work: Work, track: Track, c: Coefficients, h: float) -> None:
 
 
 @inner_inlined
-def _residual(problem: Problem, work: Work, track: Track, inverse: float) -> None:
-    """Write f - A^T lambda - M v' to ``work.f`` and -phi/beta' to ``work.phi``, at the trial."""
+def _residual(problem: Problem, work: Work, track: Track, stiff: float, damp: float) -> None:
+    """Write f - A^T lambda - M v' to ``work.f``, -phi/beta' and -psi/gamma' to ``work.phi``, at the trial."""
     tail = track.q1[7 * problem.tables.bodies.shape[0] :]
     assembly.force(problem.tables, work.now, tail, work.f)
+    if problem.tables.frictions.shape[0] > 0:
+        assembly.jacobian(problem.tables, work.now, work.J)
+        assembly.add_friction(problem.tables, work.now, work.J, problem.term_row, track.lam1, work.f)
     subtract_all_reactions(problem, work, track.lam1)
     subtract_inertia(problem.tables, track.vd1, work.f)
     assembly.constraint(problem.tables, work.now, tail, work.phi)
     for k in range(work.phi.size):
-        work.phi[k] *= -inverse
+        work.phi[k] /= -stiff
+    if problem.velocity_rows.size > 0:
+        assembly.velocity_residual(problem.tables, work.now, work.b1)
+        for k in problem.velocity_rows:
+            work.phi[k] = -work.b1[k] / damp
 
 
 @inner
@@ -320,9 +338,12 @@ def _renew(problem: Problem, work: Work, iteration: Iteration, track: Track, sti
         iteration.entries[e] = problem.mass[e]
     if iteration.K.shape[0] > 0:
         tail = track.q1[7 * problem.tables.bodies.shape[0] :]
-        joints = iteration.K.shape[0] - iteration.n_forces
+        frictions = iteration.K.shape[0] - problem.tables.frictions.shape[0]
+        joints = frictions - iteration.n_forces
         assembly.constraint_tangents(problem.tables, work.now, track.lam1, iteration.K[:joints])
-        K_f, D_f = iteration.K[joints:], iteration.D[joints:]
+        K_f, D_f = iteration.K[joints:frictions], iteration.D[joints:frictions]
+        D_c = iteration.D[frictions:]
+        assembly.friction_damping(problem.tables, work.now, work.J, problem.term_row, track.lam1, D_c)
         assembly.force_tangents(problem.tables, work.now, tail, K_f, D_f, iteration.user, iteration.user)
         K, D = iteration.K.reshape(-1), iteration.D.reshape(-1)
         for e in range(iteration.kept.size):
@@ -351,7 +372,7 @@ def _newton(
     for k in range(1, 11):
         if full and k > 1 and _renew(problem, work, iteration, track, stiff, damp) >= 0:
             return NO_FACTORS, k
-        _residual(problem, work, track, 1.0 / stiff)
+        _residual(problem, work, track, stiff, damp)
         _correct(problem, work, iteration, track)
         change, total = 0.0, 0.0
         for i in range(n):
@@ -610,7 +631,7 @@ class ImplicitIntegrator:
         self.closing = closing_projection
         self.problem = make_problem(system)
         self.work = make_work(system, self.problem)
-        tangents = assembly.n_force_blocks(system.tables) > 0 if tangents is None else tangents
+        tangents = assembly.n_force_blocks(system.tables) + system.tables.frictions.size > 0 if tangents is None else tangents
         self.iteration = _make_iteration(system, self.problem, self.work, tangents)
         first = 1e-4 if step is None else step
         if rtol + atol > 0.0:
@@ -680,7 +701,9 @@ class ImplicitIntegrator:
         if status not in (DONE, BUDGET):
             time = float(self.track.clock[0])
             element, problem = self._overbent()
-            raise IntegrationError(time, problem or REASONS[status], element=element, statistics=self.statistics, filled=filled)
+            why = singular_position(self.system, time, self.track.q) if status in (NO_CONVERGENCE, NO_FACTORS) else ""
+            problem = problem or REASONS[status] + (f"; {why}" if why else "")
+            raise IntegrationError(time, problem, element=element, statistics=self.statistics, filled=filled)
         return filled
 
     def _overbent(self) -> tuple[str | None, str]:
@@ -693,17 +716,15 @@ class ImplicitIntegrator:
 
     def checkpoint(self) -> dict[str, Array]:
         """Return all that a bit-exact continuation needs."""
-        arrays = {f"track_{name}": np.array(value) for name, value in self.track._asdict().items()}
-        arrays["factors"] = np.array(self.iteration.saddle.store)
-        arrays["values"] = np.array(self.iteration.saddle.values)
-        return arrays
+        return {name: array.copy() for name, array in self._arrays().items()}
 
-    def restore(self, data: dict[str, Array]) -> None:
+    def _arrays(self) -> dict[str, Array]:
+        arrays = {f"track_{name}": value for name, value in self.track._asdict().items()}
+        return arrays | {"factors": self.iteration.saddle.store, "values": self.iteration.saddle.values}
+
+    def restore(self, data: Mapping[str, Array]) -> None:
         """Go on where a checkpoint was taken, in this or another process."""
-        for name, value in self.track._asdict().items():
-            value[:] = data[f"track_{name}"]
-        self.iteration.saddle.store[:] = data["factors"]
-        self.iteration.saddle.values[:] = data["values"]
+        take_arrays(self._arrays(), data)
 
 
 def _make_track(system: System) -> Track:
@@ -737,10 +758,10 @@ def _make_iteration(system: System, problem: Problem, work: Work, tangents: bool
 
 
 def _pairs(system: System) -> tuple[Indices, int]:
-    """Return the two bodies of each tangent block, those of forces last, and the number of these."""
+    """Return the two bodies of each tangent block, joints, forces, frictions, and the number of forces."""
     t = system.tables
-    joints, forces = (t.locks, t.perpendiculars, t.distances, t.coordinates), assembly.force_pairs(t)
-    pairs = [np.column_stack([table.body_1, table.body_2]) for table in (*joints, *forces)]
+    joints, forces = assembly.constraint_tables(t), assembly.force_pairs(t)
+    pairs = [np.column_stack([table.body_1, table.body_2]) for table in (*joints, *forces, t.frictions)]
     return np.concatenate(pairs).astype(np.intp), sum(table.size for table in forces)
 
 

@@ -50,7 +50,8 @@ def _observe(
         assembly.energies(tables, now, last, out.energies[row])
         assembly.coordinates(tables, now.poses, last, out.coordinates[row])
         jacobian_values(problem, work)
-        assembly.reactions(places, joint_of_term, problem.term_row, now.poses, work.J, lam, out.force[row], out.torque[row])
+        force, torque = out.force[row], out.torque[row]
+        assembly.reactions(tables, places, joint_of_term, problem.term_row, now.poses, work.J, lam, force, torque)
         violation = out.violation[row]
         for level in range(3):
             violation[level] = 0.0

@@ -39,6 +39,9 @@ from dalembert.system import assembly
 from dalembert.system.assembly import Now, Tables
 from dalembert.system.system import System
 
+REPETITIONS, SETTLED = 200, 1e-12
+"""Of the solve for friction: the most, and the change of the multipliers, relative to the largest, that ends it."""
+
 
 class Problem(NamedTuple):
     """What a compiled loop needs to know of a system.
@@ -58,6 +61,8 @@ class Problem(NamedTuple):
         Column of each number of a term; the six numbers of the ground come after the last body.
     regularisation : float
         Of the saddle system.
+    velocity_rows : array of int
+        Rows that restrict velocities only: they have no part in corrections of positions.
     """
 
     tables: Tables
@@ -68,6 +73,7 @@ class Problem(NamedTuple):
     term_row: Indices
     columns: Indices
     regularisation: float
+    velocity_rows: Indices
 
 
 class Work(NamedTuple):
@@ -83,8 +89,8 @@ class Work(NamedTuple):
         Terms of the Jacobian.
     a_values : array
         Entries of A.
-    f : array, shape (6 bodies + 6,)
-        Forces; the last six act on the ground.
+    f, applied : array, shape (6 bodies + 6,)
+        Forces; the last six act on the ground. Those without friction in joints.
     phi, b1, b2, mu : array, shape (constraints,)
         Residual, right sides of velocities and accelerations, multipliers of projections.
     d, zero : array, shape (6 bodies,)
@@ -99,6 +105,7 @@ class Work(NamedTuple):
     J: Array
     a_values: Array
     f: Array
+    applied: Array
     phi: Array
     b1: Array
     b2: Array
@@ -128,6 +135,7 @@ def make_problem(system: System, *, length: float = 1.0) -> Problem:
         term_row=system.layout.term_row,
         columns=columns.astype(np.intp),
         regularisation=STRONG_REGULARISATION if massless else REGULARISATION,
+        velocity_rows=np.flatnonzero(~system.holonomic).astype(np.intp),
     )
 
 
@@ -141,6 +149,7 @@ def make_work(system: System, problem: Problem) -> Work:
         J=np.zeros((problem.term_row.size, 12)),
         a_values=np.zeros(problem.entry.size),
         f=np.zeros(n + 6),
+        applied=np.zeros(n + 6),
         phi=np.zeros(m),
         b1=np.zeros(m),
         b2=np.zeros(m),
@@ -173,6 +182,19 @@ def jacobian_values(problem: Problem, work: Work) -> None:
 
 
 @inner
+def position_values(problem: Problem, work: Work) -> None:
+    """Compute the entries of A at the positions looked at, zero in the rows that restrict velocities only."""
+    jacobian_values(problem, work)
+    if problem.velocity_rows.size > 0:
+        for k in range(work.mu.size):
+            work.mu[k] = 1.0
+        for k in problem.velocity_rows:
+            work.mu[k] = 0.0
+        for e in range(problem.entry.size):
+            work.a_values[e] *= work.mu[problem.term_row[problem.entry[e] // 12]]
+
+
+@inner
 def linearise(problem: Problem, work: Work) -> int:
     """Set up and factorise the saddle system with W = M at the positions looked at; -1 if all is well."""
     jacobian_values(problem, work)
@@ -182,8 +204,8 @@ def linearise(problem: Problem, work: Work) -> int:
 
 @inner
 def linearise_metric(problem: Problem, work: Work) -> int:
-    """Set up and factorise the saddle system with W = I at the positions looked at; -1 if all is well."""
-    jacobian_values(problem, work)
+    """Set up and factorise the saddle system of positions with W = I at those looked at; -1 if all is well."""
+    position_values(problem, work)
     set_values(problem.plan, work.metric, problem.weight, work.a_values)
     return factorize(problem.plan, work.metric, problem.regularisation)
 
@@ -226,8 +248,31 @@ def solve_accelerations(problem: Problem, work: Work, q: Array, a: Array, lam: A
     """Write v' and lambda at the state looked at, with the factors of `linearise`; return the relative residual."""
     assembly.force(problem.tables, work.now, q[7 * (a.size // 6) :], work.f)
     assembly.right_sides(problem.tables, work.now, work.b1, work.b2)
-    residual, _ = solve_refined(problem.plan, work.saddle, work.f[: a.size], work.b2, a, lam, 10, False)
-    return residual
+    return solve_forces(problem, work, a, lam, 10, False)
+
+
+@inner
+def solve_forces(problem: Problem, work: Work, a: Array, lam: Array, passes: int, warm: bool) -> float:
+    """Solve ``M v' + A^T lambda = f + C(lambda)``, ``A v' = b''`` for the f and b'' at hand; return the relative residual.
+
+    The friction C in joints is that of the last multipliers, until these stay (system/friction.py); infinite if they do not.
+    """
+    f = work.f[: a.size]
+    residual, _ = solve_refined(problem.plan, work.saddle, f, work.b2, a, lam, passes, warm)
+    if problem.tables.frictions.shape[0] == 0:
+        return residual
+    copy(work.applied, work.f)
+    for _ in range(REPETITIONS):
+        copy(work.f, work.applied)
+        assembly.add_friction(problem.tables, work.now, work.J, problem.term_row, lam, work.f)
+        copy(work.mu, lam)
+        residual, _ = solve_refined(problem.plan, work.saddle, f, work.b2, a, lam, passes, True)
+        change = size = 0.0
+        for k in range(lam.size):
+            change, size = max(change, abs(lam[k] - work.mu[k])), max(size, abs(lam[k]))
+        if change <= SETTLED * size:
+            return residual
+    return np.inf
 
 
 @inner

@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dalembert.integrators.problem import Problem, Work, jacobian_times, jacobian_values
+from dalembert.integrators.problem import Problem, Work, jacobian_times, jacobian_values, position_values, solve_forces
 from dalembert.kernel.compile import inner
 from dalembert.kernel.vec3 import Array, copy, load, mul, store
 from dalembert.linalg.pattern import Indices
@@ -201,7 +201,7 @@ def project_position(problem: Problem, work: Work, method: Method, q: Array, cou
         if error <= method.tolerance or not error < math.inf or (error <= allowed and error > 0.1 * before):
             return error
         if error > 0.1 * before:
-            jacobian_values(problem, work)
+            position_values(problem, work)
             if not weighted(problem, work, method.identity, counts):
                 return math.inf
         before = error
@@ -275,8 +275,7 @@ def solve_point(problem: Problem, work: Work, method: Method, point: Point) -> b
     """Write accelerations and multipliers with the factors at hand; False if they may not be believed."""
     careful = point.wanted[CAREFUL] != 0
     passes = 10 if careful else method.acceleration_passes
-    f = work.f[: point.v.size]
-    residual, _ = solve_refined(problem.plan, work.saddle, f, work.b2, point.a, point.lam, passes, not careful)
+    residual = solve_forces(problem, work, point.a, point.lam, passes, not careful)
     copy(point.rates[point.v.size :], point.a)
     point.at[VALUE] = residual
     if not residual <= ACCURATE:
@@ -295,8 +294,8 @@ def evaluate(problem: Problem, work: Work, method: Method, point: Point, counts:
     identity = method.identity and wanted[VELOCITIES] != 0
     assembly.set_time(tables, point.at[TIME], now)
     if wanted[POSITIONS] != 0:
-        if wanted[FACTORS] != 0:
-            jacobian_values(problem, work)
+        if wanted[FACTORS] != 0 or problem.velocity_rows.size > 0:
+            position_values(problem, work)
             weighted(problem, work, identity, counts)
         error = project_position(problem, work, method, point.q, counts)
         point.at[VALUE] = error

@@ -16,6 +16,7 @@ from dalembert.errors import Mistake, ModelError, ModelFileError, nearest
 from dalembert.io.schema import LAWS, SECTION_TYPES, SECTIONS
 from dalembert.io.validation import structural_mistakes
 from dalembert.io.yaml_text import Path, Text, read_yaml, shown, value_at
+from dalembert.kernel.vec3 import Array
 from dalembert.system.build import build
 from dalembert.system.model import Model
 from dalembert.system.system import System
@@ -66,7 +67,7 @@ def read_source(content: str, file: str) -> ModelSource:
             text.data[section] = {}  # a section whose lines are all comments
     structural = structural_mistakes(text)
     mistakes = [mistake for _, mistake in structural]
-    wrong = {str(path[0]) for path, _ in structural if len(path) == 1 or path[0] == "gravity"}
+    wrong = {str(path[0]) for path, _ in structural if len(path) == 1 or path[0] in ("gravity", "planar")}
     if wrong & set(SECTIONS):  # a whole section is missing then, and nothing after it makes sense
         raise ModelFileError(mistakes)
     reader = _Reader(text, {(str(path[0]), str(path[1])) for path, _ in structural if path[0] in SECTIONS})
@@ -93,6 +94,7 @@ class _Reader:
         model = Model(self.data.get("name", "model") if "name" not in wrong else "model")
         if "gravity" not in wrong:
             model.gravity = np.array(self.data.get("gravity", model.gravity), float)
+        self.read_whole(model, wrong)
         for section in SECTIONS:
             add = _ADD[section]
             for name, data in self.data.get(section, {}).items():
@@ -101,6 +103,19 @@ class _Reader:
             if section == "frames":
                 self.check_frames(model)
         return model
+
+    def read_whole(self, model: Model, wrong: set[str]) -> None:
+        """Set what the model has as a whole: its plane and its tolerance."""
+        for key, attribute in (("planar", "plane"), ("tolerance", "tolerance")):
+            if key in self.data and key not in wrong:
+                try:
+                    whole = Model(model.name, **{key: _floats(self.data[key])})
+                except ModelError as error:
+                    self.mistakes.append(_located(error, self.text, (key,)))
+                else:
+                    setattr(model, attribute, getattr(whole, attribute))
+        if model.plane is not None and isinstance(self.data["planar"], list):
+            model.plane = _kept_bits(model.plane, self.data["planar"])
 
     def check_frames(self, model: Model) -> None:
         """Refuse frames that are at no known point; they may be at each other, in any order, but not in a circle."""
@@ -263,8 +278,12 @@ def _orientation(element: str, label: str, value: list[float]) -> Rotation:
 def _keep_axes(element: Any, data: Mapping[str, Any]) -> None:
     """Keep the bits of axes that have length one but for rounding: scaling again would change the last one."""
     for label in ("axis", "axis_driven"):
-        if label in data and abs(sum(x * x for x in data[label]) - 1.0) <= _UNIT:
-            object.__setattr__(element, label, np.array(data[label]))
+        if label in data:
+            object.__setattr__(element, label, _kept_bits(getattr(element, label), data[label]))
+
+
+def _kept_bits(axis: Array, given: list[float]) -> Array:
+    return np.array(given, float) if abs(sum(x * x for x in given) - 1.0) <= _UNIT else axis
 
 
 def _floats(data: Any) -> Any:

@@ -23,12 +23,14 @@ from dalembert.elements.body import Body
 from dalembert.elements.bushing import Bushing
 from dalembert.elements.coupling import Coupling, Term
 from dalembert.elements.frame import Frame
+from dalembert.elements.friction import Friction
 from dalembert.elements.joint import ALIASES, COORDINATE_ROWS, JOINT_TYPES, Joint
 from dalembert.elements.joint_force import JointLoad, TorsionSpring
 from dalembert.elements.law import Constant, Expression, Harmonic, Law, Polynomial, Ramp, SmoothStep, Speed, Spline
 from dalembert.elements.load import Load
 from dalembert.elements.lock import ROWS
 from dalembert.elements.motion import Motion
+from dalembert.elements.nonholonomic import ROWS as CONTACT_ROWS
 from dalembert.elements.section import Circle, General, ISection, Rectangle, Tube
 from dalembert.elements.section_law import Section
 from dalembert.elements.spring import SpringDamper
@@ -52,6 +54,7 @@ FORCES: dict[str, type] = {
     "beam_element": BeamElement,
     "load": Load,
     "joint_load": JointLoad,
+    "friction": Friction,
 }
 """The forces that a file may hold, by their type, which is also the method of `Model` that adds one."""
 
@@ -108,6 +111,8 @@ def _shape(value: Any) -> str:
     match value:
         case str():
             return "name"
+        case bool():
+            return "switch"
         case Mapping():
             return "law"
         case [list(), *_]:
@@ -123,6 +128,7 @@ Inertia = _by_shape(
     vector=_several(Number, 3, 6),
     matrix=_several(Vector, 3),
 )
+Plane = _by_shape(switch=bool, vector=Vector)
 Six = _by_shape(vector=_numbers(6), matrix=_several(_numbers(6), 6))
 
 _SHAPES: dict[str, Any] = {
@@ -276,7 +282,12 @@ BeamEntry = entry(
     elements=_annotated[Number, Field(json_schema_extra={"type": "integer", "minimum": 1})],
 )
 FrameEntry = entry(Frame)
-JointEntry = entry(Joint, type=_literal[(*JOINT_TYPES, *ALIASES)], rows=_list[_literal[tuple(ROWS)]])
+JointEntry = entry(
+    Joint,
+    type=_literal[(*JOINT_TYPES, *ALIASES)],
+    rows=_list[_literal[(*ROWS, *CONTACT_ROWS)]],
+    coefficients=_numbers(6),
+)
 MotionEntry = entry(Motion, coordinate=_AnyCoordinate)
 TermEntry = entry(Term, coordinate=_Coordinate)
 
@@ -320,6 +331,8 @@ ModelFile = create_model(
     dalembert=(Literal[1], Field(description="Version of the format.")),
     name=(str, Field(default="model", description="Name of the model.")),
     gravity=(Vector, Field(default=[0.0, 0.0, 0.0], description="Acceleration of gravity [m/s2].")),
+    planar=(Plane, Field(default=False, description="All bodies move in the x y plane, or in the one with this normal.")),
+    tolerance=(Number, Field(default=0.0, description="How far joints may stay open that contradict each other [m].")),
     points=_section(Vector, "Named places [m], for `at` of joints, frames and forces."),
     frames=_section(FrameEntry, "Frames that are fixed in a body."),
     bodies=_section(BodyEntry, "Rigid bodies."),

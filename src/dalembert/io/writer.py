@@ -31,9 +31,13 @@ def text_of(model: Model) -> str:
     """Return the YAML text of a model."""
     for part in model.modal_bodies.values():
         raise ModelError(part.element, "its shapes are arrays, which no model file can hold", "keep this model in Python")
+    for row in model.velocity_rows.values():
+        raise ModelError(
+            row.element, "a file has no place for formulas of velocities", "use a pfaffian joint, or keep it in Python"
+        )
     whole = {name: beam for name, beam in model.beams.items() if _is_whole(model, beam)}
     parts = {id(part) for beam in whole.values() for part in (*beam.bodies, *beam.frames, *beam.joints, *beam.pieces)}
-    head = {"dalembert": 1, "name": str(model.name), "gravity": model.gravity.tolist()}
+    head = {"dalembert": 1, "name": str(model.name), "gravity": model.gravity.tolist(), **_plane_and_tolerance(model)}
     sections: dict[str, Mapping[str, Any]] = {
         "points": {name: at.tolist() for name, at in model.points.items()},
         "frames": _entries(_own(model.frames, parts), "frame"),
@@ -50,6 +54,12 @@ def text_of(model: Model) -> str:
             lines.append(f"{section}:")
             lines += [f"  {_quoted(name)}: {_flow(entry)}" for name, entry in entries.items()]
     return "\n".join(lines) + "\n"
+
+
+def _plane_and_tolerance(model: Model) -> dict[str, Any]:
+    """Return the plane and the tolerance of a model, if it has any."""
+    plane = {} if model.plane is None else {"planar": model.plane.tolist()}
+    return plane | ({"tolerance": model.tolerance} if model.tolerance else {})
 
 
 def _is_whole(model: Model, beam: Beam) -> bool:

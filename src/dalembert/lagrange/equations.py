@@ -69,6 +69,14 @@ class Equations(Protocol):
         """Return M, Q, C, A and b''."""
         ...
 
+    def mass(self, t: float, q: Array) -> Array:
+        """Return M alone: forces may not exist at velocities that nobody asked for."""
+        ...
+
+    def matrix(self, t: float, q: Array, v: Array) -> Array:
+        """Return A alone."""
+        ...
+
     def positions(self, t: float, q: Array) -> Array:
         """Return phi."""
         ...

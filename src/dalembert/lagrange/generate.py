@@ -36,7 +36,7 @@ class _Printer(PythonCodePrinter):  # type: ignore[misc]
 
     def _print_sign(self, e: Any) -> str:
         argument = self._print(e.args[0])
-        return f"(({argument} > 0.0) - ({argument} < 0.0))"
+        return f"(1.0 if {argument} > 0.0 else (-1.0 if {argument} < 0.0 else 0.0))"
 
     def _print_Heaviside(self, e: Any) -> str:
         argument = self._print(e.args[0])

@@ -42,6 +42,8 @@ class Mechanics:
         Numbers for all other symbols; may be changed later in `parameters`, without compiling anew.
     position, velocity : array_like, optional
         Where it starts; zero if not given.
+    breaks : sequence of float
+        Times at which the expressions jump in a derivative, to be hit by the steps [s].
 
     Examples
     --------
@@ -73,6 +75,7 @@ class Mechanics:
         parameters: Mapping[Any, float] | None = None,
         position: ArrayLike | None = None,
         velocity: ArrayLike | None = None,
+        breaks: Sequence[float] = (),
     ) -> None:
         from dalembert.lagrange.symbolic import SymbolicEquations
 
@@ -90,7 +93,7 @@ class Mechanics:
             parameters=parameters,
             element=f"mechanics {name!r}",
         )
-        self._take(name, equations.names, equations, position, velocity)
+        self._take(name, equations.names, equations, position, velocity, breaks)
 
     @classmethod
     def from_functions(
@@ -102,6 +105,7 @@ class Mechanics:
         force: Callable[..., Any],
         position: ArrayLike | None = None,
         velocity: ArrayLike | None = None,
+        breaks: Sequence[float] = (),
         **functions: Any,
     ) -> Mechanics:
         """Return a system of plain functions: ``mass(t, q)`` or an array, ``force(t, q, v)``, others as in `NumericEquations`.
@@ -122,7 +126,7 @@ class Mechanics:
         self = cls.__new__(cls)
         names = tuple(str(one) for one in coordinates)
         equations = NumericEquations(names, mass, force, element=f"mechanics {name!r}", **functions)
-        self._take(name, names, equations, position, velocity)
+        self._take(name, names, equations, position, velocity, breaks)
         return self
 
     @classmethod
@@ -135,8 +139,17 @@ class Mechanics:
 
         return cls(name, **arguments_of(name, method), **more)
 
-    def _take(self, name: str, names: tuple[str, ...], equations: Equations, position: Any, velocity: Any) -> None:
+    def _take(
+        self,
+        name: str,
+        names: tuple[str, ...],
+        equations: Equations,
+        position: Any,
+        velocity: Any,
+        breaks: Sequence[float],
+    ) -> None:
         self.name, self.coordinates, self.equations = name, names, equations
+        self.breaks = tuple(float(one) for one in breaks)
         n = len(names)
         self.n_positions = self.n_velocities = n
         self.n_constraints = equations.n_holonomic + equations.n_nonholonomic
@@ -194,7 +207,7 @@ class Mechanics:
     def mass(self, t: float = 0.0, q: Array | None = None) -> sp.csc_array:
         """Return M."""
         q = self.design.q if q is None else q
-        return self._sparse(self.dynamics(t, q, np.zeros(self.n_velocities)).M)
+        return self._sparse(self.equations.mass(t, q))
 
     def force(self, t: float, q: Array, v: Array) -> Array:
         """Return Q + C, terms quadratic in the velocities included: what accelerates beside ideal constraint forces."""
@@ -211,7 +224,7 @@ class Mechanics:
 
     def jacobian(self, t: float, q: Array, v: Array | None = None) -> sp.csc_array:
         """Return A: phi_q, then psi_v, which may depend on v."""
-        A = self.dynamics(t, q, np.zeros(self.n_velocities) if v is None else v).A
+        A = self.equations.matrix(t, q, np.zeros(self.n_velocities) if v is None else v)
         indices, indptr = self._rows
         return sp.csc_array((A.ravel(order="F"), indices, indptr), shape=A.shape)
 

@@ -1,13 +1,14 @@
 """Equations from plain Python functions; derivatives that are not given are made by complex steps or differences.
 
 A complex step ``Im f(x + i h)/h`` with h = 1e-30 is exact to rounding, and is taken wherever a function answers complex
-numbers with complex numbers (NumPy's functions do). Elsewhere central differences with a step of 6e-6 of the size: about
-1e-10 of the function's size for first derivatives. b'' is a first derivative of the velocity residual along the motion, the
-tangents of the forces are first derivatives of their functions.
+numbers with complex numbers: NumPy's functions do, and one that drops imaginary parts, as abs does, is found out. Elsewhere
+central differences with a step of 6e-6 of the size: about 1e-10 of the function's size for first derivatives. b'' is a first
+derivative of the velocity residual along the motion, the tangents of the forces are first derivatives of their functions.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -99,27 +100,31 @@ class NumericEquations:
         """Return phi_q v + phi_t, then psi."""
         parts = []
         if self._phi is not None:
-            parts.append(_directional(lambda s: self._phi(t + s, q + s * v)))  # type: ignore[misc]
+            phi = self._phi
+            parts.append(self.matrix(t, q, v)[: self.n_holonomic] @ v + derivative(lambda s: phi(s[0], q), np.array([t]))[:, 0])
         if self._psi is not None:
             parts.append(np.atleast_1d(np.asarray(self._psi(t, q, v), float)))
         return np.concatenate(parts) if parts else np.zeros(0)
 
+    def mass(self, t: float, q: Array) -> Array:
+        """Return M."""
+        return np.asarray(self._mass(t, q), float)
+
     def dynamics(self, t: float, q: Array, v: Array) -> Dynamics:
         """Return M, Q, C, A and b''."""
         C = np.zeros(q.size) if self._C is None else np.asarray(self._C(t, q, v), float)
-        A = self._jacobian(t, q, v)
-        return Dynamics(
-            np.asarray(self._mass(t, q), float), np.asarray(self._force(t, q, v), float), C, A, self._right_side(t, q, v)
-        )
+        A = self.matrix(t, q, v)
+        return Dynamics(self.mass(t, q), np.asarray(self._force(t, q, v), float), C, A, self._right_side(t, q, v))
 
-    def _jacobian(self, t: float, q: Array, v: Array) -> Array:
+    def matrix(self, t: float, q: Array, v: Array) -> Array:
+        """Return A: phi_q, then psi_v."""
         if self._given_jacobian is not None:
             return np.asarray(self._given_jacobian(t, q, v), float).reshape(-1, q.size)
         parts = [np.zeros((0, q.size))]
         if self._phi is not None:
-            parts.append(_derivative(lambda x: self._phi(t, x), q))  # type: ignore[misc]
+            parts.append(derivative(lambda x: self._phi(t, x), q))  # type: ignore[misc]
         if self._psi is not None:
-            parts.append(_derivative(lambda x: self._psi(t, q, x), v))  # type: ignore[misc]
+            parts.append(derivative(lambda x: self._psi(t, q, x), v))  # type: ignore[misc]
         return np.vstack(parts)
 
     def _right_side(self, t: float, q: Array, v: Array) -> Array:
@@ -127,7 +132,7 @@ class NumericEquations:
             return np.asarray(self._given_right_side(t, q, v), float)
         if self.n_holonomic + self.n_nonholonomic == 0:
             return np.zeros(0)
-        return -_real_directional(lambda s: self.velocities(t + s, q + s * v, v))
+        return -_along(lambda s: self.velocities(t + s, q + s * v, v), 1.0 + float(np.abs(v).max(initial=0.0)))
 
     def tangents(self, t: float, q: Array, v: Array, a: Array, lam: Array) -> Tangents:
         """Return all derivatives at constant v' and lambda."""
@@ -137,59 +142,69 @@ class NumericEquations:
             return np.asarray(self._force(t, x, y)) + C
 
         def pull(x: Array, y: Array) -> Array:
-            return self._jacobian(t, x, y).T @ lam
+            return self.matrix(t, x, y).T @ lam
 
         return Tangents(
-            K=-_derivative(lambda x: force(x, v), q),
-            K_c=_real_derivative(lambda x: pull(x, v), q),
-            K_i=_derivative(lambda x: np.asarray(self._mass(t, x)) @ a, q),
-            D=_real_derivative(lambda y: pull(q, y), v) - _derivative(lambda y: force(q, y), v),
-            B=_real_derivative(lambda x: self.velocities(t, x, v), q),
+            K=-derivative(lambda x: force(x, v), q),
+            K_c=real_derivative(lambda x: pull(x, v), q),
+            K_i=derivative(lambda x: np.asarray(self._mass(t, x)) @ a, q),
+            D=real_derivative(lambda y: pull(q, y), v) - derivative(lambda y: force(q, y), v),
+            B=real_derivative(lambda x: self.velocities(t, x, v), q),
         )
 
     def energies(self, t: float, q: Array, v: Array) -> tuple[float, float]:
         """Return kinetic and potential energy [J]; NaN where they are not known."""
-        kinetic = 0.5 * float(v @ (np.asarray(self._mass(t, q), float) @ v))
+        kinetic = 0.5 * float(v @ (self.mass(t, q) @ v))
         return kinetic, float("nan") if self._potential is None else float(self._potential(t, q))
 
 
 def _complex(function: Function, x: Any) -> Any:
     """Return a function's complex answer to a complex number, or None if it has none."""
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("error")  # casts that drop an imaginary part, among others
             value = np.atleast_1d(np.asarray(function(x)))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, Warning):
         return None
     return value if np.iscomplexobj(value) and np.isfinite(value).all() else None
 
 
-def _directional(function: Function) -> Array:
-    """Return df/ds at s = 0."""
-    value = _complex(function, 1j * COMPLEX_STEP)
-    return np.asarray(value.imag / COMPLEX_STEP) if value is not None else _real_directional(function)
-
-
-def _real_directional(function: Function) -> Array:
-    """Return df/ds at s = 0 by differences of order four."""
-    h = 1e-3
+def _along(function: Function, speed: float) -> Array:
+    """Return df/ds at s = 0 by differences of order four; what f depends on moves with a speed."""
+    h = 1e-3 / speed
     near, far = ([np.atleast_1d(np.asarray(function(sign * k * h), float)) for sign in (1, -1)] for k in (1, 2))
     return np.asarray((8.0 * (near[0] - near[1]) - (far[0] - far[1])) / (12.0 * h))
 
 
-def _derivative(function: Function, x: Array) -> Array:
-    """Return the Jacobian of a function, by complex steps if it can."""
+def derivative(function: Function, x: Array) -> Array:
+    """Return the Jacobian of a function, by complex steps if it can.
+
+    Examples
+    --------
+    >>> derivative(lambda x: np.array([x[0] * x[1], abs(x[0])]), np.array([2.0, 3.0])).round(6).tolist()
+    [[3.0, 2.0], [1.0, 0.0]]
+    """
     columns = []
     for k in range(x.size):
         z = x.astype(complex)
         z[k] += 1j * COMPLEX_STEP
         value = _complex(function, z)
         if value is None:
-            return _real_derivative(function, x)
+            return real_derivative(function, x)
         columns.append(value.imag / COMPLEX_STEP)
-    return np.column_stack(columns)
+    found = np.column_stack(columns)
+    return found if _agrees(found, function, x) else real_derivative(function, x)
 
 
-def _real_derivative(function: Function, x: Array) -> Array:
+def _agrees(found: Array, function: Function, x: Array) -> bool:
+    """Return whether a Jacobian is that of real numbers, tried along one direction: abs(), for one, drops imaginary parts."""
+    direction = 1.0 + 0.37 * np.arange(x.size)
+    ahead, behind = (np.atleast_1d(np.asarray(function(x + sign * REAL_STEP * direction), float)) for sign in (1.0, -1.0))
+    size = np.abs(ahead) + np.abs(found) @ direction
+    return bool(np.all(np.abs((ahead - behind) / (2.0 * REAL_STEP) - found @ direction) <= 1e-5 * size))
+
+
+def real_derivative(function: Function, x: Array) -> Array:
     """Return the Jacobian of a function by central differences."""
     columns = []
     for k in range(x.size):

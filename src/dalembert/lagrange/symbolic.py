@@ -192,6 +192,8 @@ class SymbolicEquations:
         if self._module is None:
             functions = {
                 "dynamics": self._dynamics,
+                "mass": (self._dynamics[0],),
+                "matrix": (self._dynamics[3],),
                 "positions": (self._phi,),
                 "velocities": (self._velocity,),
                 "energies": (self._energies,),
@@ -209,6 +211,20 @@ class SymbolicEquations:
         out = Dynamics(*(np.empty(size) for size in (n * n, n, n, m * n, m)))
         self._functions().dynamics(float(t), _flat(q), _flat(v), self.values(), *out)
         return Dynamics(out.M.reshape(n, n), out.Q, out.C, out.A.reshape(m, n), out.b)
+
+    def mass(self, t: float, q: Array) -> Array:
+        """Return M."""
+        n = len(self.names)
+        out = np.empty(n * n)
+        self._functions().mass(float(t), _flat(q), np.zeros(n), self.values(), out)
+        return out.reshape(n, n)
+
+    def matrix(self, t: float, q: Array, v: Array) -> Array:
+        """Return A."""
+        n = len(self.names)
+        out = np.empty((self.n_holonomic + self.n_nonholonomic) * n)
+        self._functions().matrix(float(t), _flat(q), _flat(v), self.values(), out)
+        return out.reshape(-1, n)
 
     def positions(self, t: float, q: Array) -> Array:
         """Return phi."""

@@ -47,3 +47,16 @@ class CombinationSolver:
         """Factorise with new values; no search for undetermined unknowns, which are a question of the model."""
         values: Array = np.concatenate([weight * part.data for weight, part in zip(weights, parts, strict=True)])
         self.solver.factorize(self._pattern.values(values), A.data, check=False)
+
+
+def stiffness_of_rows(K: sp.csc_array, A: sp.csc_array) -> sp.csc_array:
+    """Return A^T S A, with S of the size of K: good pivots where K has none, and no change on A x = 0.
+
+    Examples
+    --------
+    >>> stiffness_of_rows(sp.csc_array(np.diag([2.0, 0.0])), sp.csc_array([[1.0, 1.0]])).toarray().tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
+    size, rows = np.asarray(abs(K).sum(axis=1)).ravel(), abs(A)
+    S = (rows @ size) / np.maximum(np.asarray(rows.power(2).sum(axis=1)).ravel(), 1e-300)
+    return sp.csc_array(A.T @ sp.diags_array(np.where(S > 0.0, S, 1.0)) @ A)

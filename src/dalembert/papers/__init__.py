@@ -9,6 +9,10 @@ from types import ModuleType
 
 PAPERS = {
     "peng2024": "Peng, Tasora, Fusai, Mangoni: tangent stiffness of holonomic constraints",
+    "masarati2011": "Masarati: constraints on purely differential dynamics",
+    "udwadia2010": "Udwadia, Schutte: singular mass matrices, constraint forces that do work",
+    "wojtyra2013": "Wojtyra, Fraczek: solvability of reactions with redundant nonholonomic constraints",
+    "metzger2010": "Metzger, Faruk Senan, O'Reilly: Cartesian stiffness matrices",
 }
 
 

@@ -19,13 +19,16 @@ from dalembert.elements import (
     bushing,
     coordinate,
     distance,
+    friction,
     joint_force,
     load,
     lock,
     modal_body,
+    nonholonomic,
     perpendicular,
     spring,
     user_force,
+    user_row,
 )
 from dalembert.elements.body import POSE
 from dalembert.elements.callbacks import Callbacks
@@ -39,7 +42,7 @@ from dalembert.rotation.quaternion import load4, normalize, to_matrix
 
 
 class Tables(NamedTuple):
-    """The records of all elements of a system."""
+    """The records of all elements of a system; `gaps` is what rows stay open by, where they contradict each other."""
 
     gravity: Array
     bodies: Any
@@ -48,12 +51,16 @@ class Tables(NamedTuple):
     distances: Any
     coordinates: Any
     shapes: Any
+    contacts: Any
+    user_rows: Any
+    gaps: Array
     springs: Any
     joint_forces: Any
     bushings: Any
     beams: Any
     loads: Any
     user_forces: Any
+    frictions: Any
     curves: Array
     members: Any
     laws: LawTables
@@ -99,10 +106,15 @@ def new_poses(n_bodies: int) -> Any:
 def new_now(tables: Tables) -> Now:
     """Return the arrays that `set_time`, `set_positions` and `set_velocities` fill."""
     n_laws = tables.laws.laws.size
-    work, exchange = np.zeros((4, 12, 12)), np.zeros(user_force.exchange_size(tables.user_forces))
+    work, exchange = np.zeros((4, 12, 12)), np.zeros(_exchange_size(tables))
     return Now(
         new_poses(tables.bodies.size), np.zeros((n_laws + 1, 3)), lock.new_motions(tables.locks), np.zeros(1), work, exchange
     )
+
+
+def _exchange_size(tables: Tables) -> int:
+    rows = user_row.INPUTS + max(user_row.OUTPUTS) if tables.user_rows.size else 0
+    return max(rows, user_force.exchange_size(tables.user_forces))
 
 
 @compiled
@@ -193,6 +205,11 @@ def force(tables: Tables, now: Now, last: Array, f: Array) -> None:
         user_force.add_force(tables.user_forces[k], tables.members, poses, now.time[0], callbacks, exchange, f)
 
 
+def constraint_tables(tables: Tables) -> tuple[Any, ...]:
+    """Return the tables of all constraint families, in the order of their tangents."""
+    return tables.locks, tables.perpendiculars, tables.distances, tables.coordinates, tables.contacts, tables.user_rows
+
+
 def force_pairs(tables: Tables) -> tuple[Any, ...]:
     """Return the tables of the force elements between two bodies, in the order of their tangents."""
     return tables.springs, tables.joint_forces, tables.bushings, tables.beams, tables.loads
@@ -231,6 +248,20 @@ def force_tangents(tables: Tables, now: Now, last: Array, K: Array, D: Array, K_
         user_force.tangents(tables.user_forces[k], tables.members, poses, now.time[0], callbacks, exchange, K_user, D_user)
 
 
+@compiled
+def add_friction(tables: Tables, now: Now, J: Array, term_row: Indices, lam: Array, f: Array) -> None:
+    """Add the friction in joints to f, for given terms of the Jacobian and multipliers."""
+    for k in range(tables.frictions.shape[0]):
+        friction.add_force(tables.frictions[k], now.poses, J, term_row, lam, now.work, f)
+
+
+@compiled
+def friction_damping(tables: Tables, now: Now, J: Array, term_row: Indices, lam: Array, D: Array) -> None:
+    """Write D = -dC/dv at constant multipliers of every friction, 12x12 each."""
+    for k in range(tables.frictions.shape[0]):
+        friction.damping(tables.frictions[k], now.poses, J, term_row, lam, now.work, D[k])
+
+
 ENERGIES = ("kinetic", "gravity", "springs", "joint forces", "bushings", "beams", "loads")
 
 
@@ -264,9 +295,10 @@ def gyroscopic_damping(tables: Tables, poses: Any, D: Array) -> None:
 
 @compiled
 def constraint(tables: Tables, now: Now, last: Array, phi: Array) -> None:
-    """Write the residual phi(q, t) of all constraints."""
+    """Write the residual phi(q, t) of all constraints; zero for rows that restrict velocities only."""
     poses = now.poses
-    phi[:] = 0.0
+    for k in range(phi.size):
+        phi[k] = -tables.gaps[k]
     for k in range(tables.locks.shape[0]):
         lock.residual(tables.locks[k], poses, now.motions, phi)
     for k in range(tables.perpendiculars.shape[0]):
@@ -277,6 +309,31 @@ def constraint(tables: Tables, now: Now, last: Array, phi: Array) -> None:
         coordinate.residual(tables.coordinates[k], poses, last, now.laws, phi)
     for k in range(tables.shapes.shape[0]):
         modal_body.residual(tables.shapes[k], poses, phi)
+    for k in range(tables.contacts.shape[0]):
+        nonholonomic.residual(tables.contacts[k], poses, phi)
+
+
+@compiled
+def velocity_residual(tables: Tables, now: Now, psi: Array) -> None:
+    """Write the residual psi(q, v) of the rows that restrict velocities only; zero for the others."""
+    for k in range(psi.size):
+        psi[k] = 0.0
+    for k in range(tables.contacts.shape[0]):
+        nonholonomic.velocity_residual(tables.contacts[k], now.poses, psi)
+    t, callbacks = now.time[0], tables.callbacks.table
+    for k in range(tables.user_rows.shape[0]):
+        user_row.velocity_residual(tables.user_rows[k], now.poses, t, callbacks, now.exchange, psi)
+
+
+@compiled
+def velocity_tangents(tables: Tables, now: Now, B: Array) -> None:
+    """Write d(psi)/dd at constant v: for each contact its rows rolling and sideways (12 columns), then the user's rows."""
+    n = tables.contacts.shape[0]
+    for k in range(n):
+        nonholonomic.velocity_tangent(tables.contacts[k], now.poses, B[2 * k : 2 * k + 2])
+    t, callbacks = now.time[0], tables.callbacks.table
+    for k in range(tables.user_rows.shape[0]):
+        user_row.velocity_tangent(tables.user_rows[k], now.poses, t, callbacks, now.exchange, B[2 * n + k])
 
 
 @compiled
@@ -293,6 +350,11 @@ def jacobian(tables: Tables, now: Now, J: Array) -> None:
         coordinate.jacobian(tables.coordinates[k], poses, J)
     for k in range(tables.shapes.shape[0]):
         modal_body.jacobian(tables.shapes[k], J)
+    for k in range(tables.contacts.shape[0]):
+        nonholonomic.jacobian(tables.contacts[k], poses, J)
+    t, callbacks = now.time[0], tables.callbacks.table
+    for k in range(tables.user_rows.shape[0]):
+        user_row.jacobian(tables.user_rows[k], poses, t, callbacks, now.exchange, J)
 
 
 @compiled
@@ -309,6 +371,11 @@ def right_sides(tables: Tables, now: Now, b1: Array, b2: Array) -> None:
         distance.right_sides(tables.distances[k], poses, now.laws, b1, b2)
     for k in range(tables.coordinates.shape[0]):
         coordinate.right_sides(tables.coordinates[k], poses, now.laws, b1, b2)
+    for k in range(tables.contacts.shape[0]):
+        nonholonomic.right_sides(tables.contacts[k], poses, b1, b2)
+    t, callbacks = now.time[0], tables.callbacks.table
+    for k in range(tables.user_rows.shape[0]):
+        user_row.right_sides(tables.user_rows[k], poses, t, callbacks, now.exchange, b1, b2)
 
 
 REACTION = np.dtype(
@@ -317,6 +384,7 @@ REACTION = np.dtype(
         ("body_2", np.intp),  # main body
         ("point_2", np.float64, 3),  # r_F2 in B2 [m]
         ("rotation_2", np.float64, 9),  # F2 in B2
+        ("contact", np.intp),  # record of the contact that it is, -1: none
     ],
     align=True,
 )
@@ -325,9 +393,19 @@ REACTION = np.dtype(
 
 @compiled
 def reactions(
-    places: Any, joint_of_term: Indices, term_row: Indices, poses: Any, J: Array, lam: Array, force: Array, torque: Array
+    tables: Tables,
+    places: Any,
+    joint_of_term: Indices,
+    term_row: Indices,
+    poses: Any,
+    J: Array,
+    lam: Array,
+    force: Array,
+    torque: Array,
 ) -> None:
     """Write force [N] and torque [N m] of each joint on its driven body, about the origin of F2 and in its axes.
+
+    Those of wheels, spheres and knife edges are shown at the contact point, in the axes rolling, sideways, normal.
 
     They are -A^T lambda of the joint's own terms on that body; for a closed joint the torque is P(rho) times the multipliers
     (Peng et al. 2024, appendix C), with the sign of the wrench on the body. Terms of couplings belong to no joint.
@@ -348,6 +426,8 @@ def reactions(
         R2 = vec3.load_matrix(two.rotation)
         origin = add(vec3.load(two.position), vec3.mul(R2, vec3.load(place.point_2)))
         F2 = vec3.matmul(R2, vec3.load_matrix(place.rotation_2))
+        if place.contact >= 0:
+            origin, F2 = nonholonomic.shown_frame(tables.contacts[place.contact], poses)
         world = vec3.load(force[k])
         moment = vec3.mul(vec3.load_matrix(one.rotation), vec3.load(torque[k]))
         moment = add(moment, vec3.cross(vec3.sub(vec3.load(one.position), origin), world))
@@ -371,3 +451,10 @@ def constraint_tangents(tables: Tables, now: Now, gamma: Array, K: Array) -> Non
     n += tables.distances.shape[0]
     for k in range(tables.coordinates.shape[0]):
         coordinate.tangent(tables.coordinates[k], poses, gamma, K[n + k])
+    n += tables.coordinates.shape[0]
+    for k in range(tables.contacts.shape[0]):
+        nonholonomic.tangent(tables.contacts[k], poses, gamma, K[n + k])
+    n += tables.contacts.shape[0]
+    t, callbacks = now.time[0], tables.callbacks.table
+    for k in range(tables.user_rows.shape[0]):
+        user_row.tangent(tables.user_rows[k], poses, t, callbacks, now.exchange, gamma, K[n + k])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from dalembert.elements.coordinate import ANGLE, COORDINATE, DISTANCE_ALONG_X
 from dalembert.elements.coupling import Coupling
 from dalembert.elements.distance import DISTANCE
 from dalembert.elements.frame import Frame
+from dalembert.elements.friction import FRICTION, Friction
 from dalembert.elements.joint import Joint, Place
 from dalembert.elements.joint_force import JOINT_FORCE, JointLoad, TorsionSpring
 from dalembert.elements.law import Constant, Law, law_tables
@@ -26,23 +27,33 @@ from dalembert.elements.load import LOAD, Load
 from dalembert.elements.lock import LOCK, ROWS
 from dalembert.elements.modal_body import SHAPE_TERM, ModalBody
 from dalembert.elements.motion import Motion
+from dalembert.elements.nonholonomic import CONTACT
+from dalembert.elements.nonholonomic import ROWS as CONTACT_ROWS
 from dalembert.elements.perpendicular import PERPENDICULAR
 from dalembert.elements.spring import SPRING, SpringDamper
 from dalembert.elements.user_force import USER_FORCE, UserForce, UserForceSource
-from dalembert.errors import ModelError
+from dalembert.elements.user_row import USER_ROW, VelocityRow, VelocityRowSource
+from dalembert.errors import ModelError, nearest
 from dalembert.kernel.vec3 import Array
 from dalembert.rotation.quaternion import Quaternion, from_rotation, load4, multiply, to_matrix
 from dalembert.system import assembly
 from dalembert.system.assembly import Tables
 from dalembert.system.model import Force, Model
+from dalembert.system.planar import PLANE_ROWS, contact_rows_in_plane, drawn_in_plane, plane_name, rows_in_plane
 from dalembert.system.state import State
 from dalembert.system.system import Layout, System
 
 KINDS = {"angle": ANGLE, "distance": DISTANCE_ALONG_X}
 
 
-def build(model: Model) -> System:
+def build(model: Model, *, without: Iterable[str] = ()) -> System:
     """Return the system of a model in its design position.
+
+    Parameters
+    ----------
+    model : Model
+    without : iterable of str
+        Constraint rows that are left out (``"hinge 2.Rz"``): redundant ones, which others keep up. Their reactions are zero.
 
     Examples
     --------
@@ -52,30 +63,38 @@ def build(model: Model) -> System:
     >>> build(model).layout.rows
     ('hinge.x', 'hinge.y', 'hinge.z', 'hinge.Ry', 'hinge.Rz')
     """
-    return _Builder(model).system()
+    return _Builder(model, frozenset(without)).system()
 
 
 class _Builder:
     """Collects the records of all elements, joint by joint, so that the rows of a joint stand together."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, without: frozenset[str]) -> None:
         self.model = model
+        self.without = without
+        self.row_names: list[str] = []
         self.index = {name: i for i, name in enumerate([*model.bodies, GROUND])}
         self.locks: list[dict[str, Any]] = []
         self.perpendiculars: list[dict[str, Any]] = []
         self.distances: list[dict[str, Any]] = []
         self.coordinates: list[dict[str, Any]] = []
         self.shapes: list[dict[str, Any]] = []
+        self.contacts: list[dict[str, Any]] = []
+        self.frictions: list[dict[str, Any]] = []
+        self.user_rows: list[dict[str, Any]] = []
         self.forces = _Forces()
         self.laws: list[Law] = []
         self.law_names: list[str] = []
         self.rows: list[str] = []
         self.joint_rows: dict[str, list[int]] = {}
+        self.motion_rows: dict[str, int] = {}
+        self.plane_rows: list[int] = []
         self.term_row: list[int] = []
         self.term_bodies: list[tuple[int, int]] = []
         self.observers: dict[tuple[str, str], int] = {}
         self.force_coordinates: dict[str, tuple[str, str]] = {}
         self.joint_frames: dict[str, tuple[Array, Array]] = {}
+        self.slides: dict[str, dict[str, Any]] = {}
         self.n_angles = 0
         self.n_motions = 0
 
@@ -88,6 +107,14 @@ class _Builder:
             self._add_coupling(coupling)
         for modal_body in self.model.modal_bodies.values():
             self._add_shapes(modal_body)
+        for velocity_row in self.model.velocity_rows.values():
+            self._add_velocity_row(velocity_row)
+        if self.model.plane is not None:
+            carriers = {name for part in self.model.modal_bodies.values() for name in part.carriers}
+            for body in self.model.bodies:
+                if body not in carriers:  # their coordinates are no places
+                    self._add_plane(body, self.model.plane)
+        self._check_left_out()
         tables = Tables(
             gravity=self.model.gravity.copy(),
             bodies=_table(BODY, [{"mass": b.mass, "inertia": np.ravel(b.inertia)} for b in self.model.bodies.values()]),
@@ -96,7 +123,11 @@ class _Builder:
             distances=_table(DISTANCE, self.distances),
             coordinates=_table(COORDINATE, self.coordinates),
             shapes=_table(SHAPE_TERM, self.shapes),
+            contacts=_table(CONTACT, self.contacts),
+            user_rows=_table(USER_ROW, self.user_rows),
+            gaps=np.zeros(len(self.rows)),
             **self.forces.tables(),
+            frictions=_table(FRICTION, []),
             laws=law_tables([]),
         )
         design = self._design(tables)
@@ -104,18 +135,24 @@ class _Builder:
         self._offsets_as_drawn(tables, drawn)
         for force in self.model.forces.values():
             self._add_force(force, drawn)
-        tables = tables._replace(**self.forces.tables(), laws=law_tables(self.laws, self.law_names))
-        return System(self.model.name, tables, self._layout(), design)
+        frictions = _table(FRICTION, self.frictions)
+        tables = tables._replace(**self.forces.tables(), frictions=frictions, laws=law_tables(self.laws, self.law_names))
+        return System(self.model.name, tables, self._layout(), design, tolerance=self.model.tolerance)
 
     # --- joints -------------------------------------------------------------------------------------------------------
 
     def _add_joint(self, joint: Joint) -> None:
         motions = {m.row: m for m in self.model.motions.values() if m.joint == joint.name}
+        if self.model.plane is not None:
+            joint = drawn_in_plane(joint, self.model.plane)
         ends = self._ends(joint)
+        first_term = len(self.term_row)
         self.joint_frames[joint.name] = (ends["point_2"], np.reshape(to_matrix(load4(ends["quaternion_2"])), (3, 3)))
         self.joint_rows[joint.name] = []
         if joint.kind.rod:
             self._add_rod(joint, ends, motions)
+        elif joint.kind.contact is not None:
+            self._add_contact(joint, ends, motions)
         else:
             self._add_lock(joint, ends, motions)
         if joint.kind.perpendicular:
@@ -125,8 +162,11 @@ class _Builder:
         if joint.kind.screw:
             assert joint.lead is not None
             row = self._new_row(joint.name, "screw")
-            self._add_term(joint.name, "distance", 1.0, row, joint.name)
-            self._add_term(joint.name, "angle", -joint.lead / (2.0 * np.pi), row, joint.name)
+            if row >= 0:
+                self._add_term(joint.name, "distance", 1.0, row, joint.name)
+                self._add_term(joint.name, "angle", -joint.lead / (2.0 * np.pi), row, joint.name)
+        free = [0.0 if label in joint.active_rows else 1.0 for label in ROWS]
+        self.slides[joint.name] = {**ends, "free": free, "first_term": first_term, "last_term": len(self.term_row)}
 
     def _ends(self, joint: Joint | Bushing) -> dict[str, Any]:
         """Return bodies, points and frames of an element in its bodies; F1's quaternion is the one nearest to F2's."""
@@ -154,7 +194,14 @@ class _Builder:
             problem = f"the angle of the {joint.type} joint {joint.name!r} cannot be driven"
             raise ModelError(motion.element, problem, "drive a revolute joint before or behind it")
         active = [label in joint.active_rows or label in motions for label in ROWS]
+        if self.model.plane is not None:
+            self._keep_in_plane(joint, motions, active)
         row = [self._new_row(joint.name, label) if on else -1 for label, on in zip(ROWS, active, strict=True)]
+        if not any(active):
+            raise ModelError(joint.element, "it restricts nothing in the plane", "leave it out, or planar")
+        self.motion_rows |= {
+            m.name: row[ROWS.index(x)] for x, m in motions.items() if x not in joint.active_rows and row[ROWS.index(x)] >= 0
+        }
         self.locks.append({
             "element": joint.name,
             **ends,
@@ -165,8 +212,78 @@ class _Builder:
             "law": [self._law(motions.get(label)) for label in ROWS],
         })  # fmt: skip
 
+    def _keep_in_plane(self, joint: Joint, motions: dict[str, Motion], active: list[bool]) -> None:
+        """Leave out the rows that lead out of the plane of a planar model."""
+        assert self.model.plane is not None
+        kept = rows_in_plane(joint, joint.frames(self._place_for(joint.element))[1], self.model.plane)
+        for row, motion in motions.items():
+            if row not in kept:
+                raise ModelError(motion.element, f"{motion.coordinate!r} leads out of the plane", f"drive {', '.join(kept)}")
+        active[:] = [on and label in kept for label, on in zip(ROWS, active, strict=True)]
+
+    def _add_plane(self, body: str, normal: Array) -> None:
+        """Tie a body to its plane."""
+        place = np.asarray(self.model.bodies[body].position)
+        plane = Joint(name="plane", type="planar", main=GROUND, driven=body, at=place, axis=normal)
+        ends = self._ends(plane)
+        name, first = plane_name(body), len(self.rows)
+        self.joint_rows[name] = []
+        row = [self._new_row(name, label) if label in PLANE_ROWS else -1 for label in ROWS]
+        self.plane_rows += range(first, len(self.rows))
+        self.locks.append({
+            "element": name,
+            **ends,
+            "rotation_2": np.ravel(to_matrix(load4(ends["quaternion_2"]))),
+            "row": row,
+            "term": [self._new_term(r, ends) if r >= 0 else -1 for r in row],
+            "motion": 0,
+            "law": [-1] * 6,
+        })  # fmt: skip
+
+    def _add_contact(self, joint: Joint, ends: dict[str, Any], motions: dict[str, Motion]) -> None:
+        for motion in motions.values():
+            raise ModelError(motion.element, f"a {joint.type} joint cannot be driven", "drive the joint of its axle")
+        active, (_, R2, _, R1) = joint.active_rows, joint.frames(self._place_for(joint.element))
+        if self.model.plane is not None:
+            kept = contact_rows_in_plane(joint, R2, R1, self.model.plane)
+            active = tuple(row for row in active if row in kept)
+        names = dict.fromkeys(CONTACT_ROWS, "velocity") if joint.type == "pfaffian" else {}
+        row = [self._new_row(joint.name, names.get(label, label)) if label in active else -1 for label in CONTACT_ROWS]
+        F1 = np.reshape(to_matrix(load4(ends["quaternion_1"])), (3, 3))
+        coefficients = np.array([1.0, 0, 0, 0, 0, 0]) if joint.coefficients is None else np.asarray(joint.coefficients)
+        tyre = joint.crown_radius or 0.0
+        if joint.type == "rolling_sphere":
+            tyre = joint.radius or 0.0
+        self.contacts.append({
+            **{label: ends[label] for label in ("body_1", "body_2", "point_1", "point_2")},
+            "element": joint.name,
+            "kind": joint.kind.contact,
+            "rotation_1": F1.ravel(),
+            "direction": F1 @ coefficients[:3],
+            "couple": F1 @ coefficients[3:],
+            "rotation_2": self.joint_frames[joint.name][1].ravel(),
+            "ring": (joint.radius or 0.0) - tyre,
+            "tyre": tyre,
+            "row": row,
+            "term": [self._new_term(r, ends) if r >= 0 else -1 for r in row],
+        })  # fmt: skip
+
+    def _add_velocity_row(self, velocity_row: VelocityRow) -> None:
+        if velocity_row.name in self.joint_rows:
+            raise ModelError(velocity_row.element, "a joint or coupling has the same name", "give each its own name")
+        self.joint_rows[velocity_row.name] = []
+        row = self._new_row(velocity_row.name, "")
+        if row < 0:
+            return
+        ends = {"body_1": self.index[velocity_row.driven], "body_2": self.index[velocity_row.main]}
+        callback = self.forces.add_source(VelocityRowSource(velocity_row))
+        own = {"element": velocity_row.name, "callback": callback, "row": row, "term": self._new_term(row, ends)}
+        self.user_rows.append(ends | own)
+
     def _add_perpendicular(self, joint: Joint, ends: dict[str, Any]) -> None:
         row = self._new_row(joint.name, "perpendicular")
+        if row < 0:
+            return
         axes = {f"axis_{k}": _x_axis(ends[f"quaternion_{k}"]) for k in (1, 2)}
         bodies = {label: ends[label] for label in ("body_1", "body_2")}
         self.perpendiculars.append({**bodies, **axes, "element": joint.name, "row": row, "term": self._new_term(row, ends)})
@@ -181,6 +298,8 @@ class _Builder:
             remedy = "draw its points apart, or use a spherical joint to keep two points together"
             raise ModelError(joint.element, "the distance is zero, its direction undefined", remedy)
         row = self._new_row(joint.name, "distance")
+        if row < 0:
+            return
         own = {label: ends[label] for label in ("body_1", "body_2", "point_1", "point_2")}
         law = self._law(motions.get("x"))
         term = self._new_term(row, ends)
@@ -202,6 +321,8 @@ class _Builder:
             raise ModelError(coupling.element, "a joint has the same name", "give each its own name")
         self.joint_rows[coupling.name] = []
         row = self._new_row(coupling.name, "")
+        if row < 0:
+            return
         for term in coupling.terms:
             self._add_term(term.joint, term.coordinate, term.ratio, row, coupling.name)
         if coupling.offset is not None:
@@ -213,10 +334,12 @@ class _Builder:
         self.coordinates.append({**observer, "element": element, "ratio": ratio, "row": row, "term": term})
 
     def _add_shapes(self, modal_body: ModalBody) -> None:
+        rows_of = {lock["element"]: lock["row"] for lock in self.locks}  # -1: left out
         for tie, carriers, form in modal_body.terms():
             ends = {f"body_{k + 1}": self.index[carrier] for k, carrier in enumerate(carriers)}
-            rows = self.joint_rows[tie]
-            self.shapes.append({**ends, "row": rows, "term": [self._new_term(row, ends) for row in rows], "form": form})
+            rows = rows_of[tie]
+            terms = [self._new_term(row, ends) if row >= 0 else -1 for row in rows]
+            self.shapes.append({**ends, "row": rows, "term": terms, "form": form})
 
     def _drawn_coordinates(self, tables: Tables, design: State) -> Array:
         """Return the coordinate of each record in the design position."""
@@ -228,7 +351,7 @@ class _Builder:
 
     def _offsets_as_drawn(self, tables: Tables, drawn: Array) -> None:
         """Give couplings and screws without an offset the one that the design position has."""
-        free = {self.joint_rows[c.name][0] for c in self.model.couplings.values() if c.offset is None}
+        free = {row for c in self.model.couplings.values() if c.offset is None for row in self.joint_rows[c.name]}
         free |= {row for row, name in enumerate(self.rows) if name.endswith(".screw")}
         for record, value in zip(tables.coordinates, drawn, strict=True):
             if record.row in free:
@@ -255,6 +378,8 @@ class _Builder:
                 self._add_beam_element(force)
             case Load():
                 self._add_load(force)
+            case Friction():
+                self._add_friction(force)
             case UserForce():
                 self._add_user_force(force)
 
@@ -315,6 +440,30 @@ class _Builder:
         record["rotation"] = self._pose(load.body)[1].as_matrix().ravel()
         self.forces.loads.append(record)
 
+    def _add_friction(self, friction: Friction) -> None:
+        kind = self.model.joints[friction.joint].kind
+        slide = self.slides[friction.joint]
+        if kind.rod or kind.screw or kind.contact is not None:
+            problem = f"the friction of a {self.model.joints[friction.joint].type} joint is not known"
+            raise ModelError(friction.element, problem, "put it on a hinge, a guide, a ball or a plane, or use a user force")
+        if not any(slide["free"]):
+            raise ModelError(friction.element, f"joint {friction.joint!r} leaves nothing free", "leave the friction out")
+        if not any(slide["free"][:3]) and friction.radius == 0.0:
+            remedy = "give radius=..., where the surfaces slide [m]"
+            raise ModelError(friction.element, f"joint {friction.joint!r} only turns, and the radius is zero", remedy)
+        self.frictions.append({
+            "element": friction.name,
+            **slide,
+            "rotation_2": self.joint_frames[friction.joint][1].ravel(),
+            **{label: getattr(friction, label) for label in ("coefficient", "radius", "velocity", "viscous")},
+            "lever": 0.0 if friction.length is None else 2.0 / friction.length,
+        })  # fmt: skip
+
+    def _joint_of(self, friction: str) -> str:
+        force = self.model.forces[friction]
+        assert isinstance(force, Friction)
+        return force.joint
+
     def _add_user_force(self, force: UserForce) -> None:
         members = [self.index[name] for name in force.bodies or self.model.bodies]
         self.forces.user_forces.append({
@@ -340,7 +489,12 @@ class _Builder:
     # --- indices ------------------------------------------------------------------------------------------------------
 
     def _new_row(self, element: str, label: str) -> int:
-        self.rows.append(f"{element}.{label}" if label else element)
+        """Return the index of a new row; -1 if it is to be left out."""
+        name = f"{element}.{label}" if label else element
+        self.row_names.append(name)
+        if name in self.without:
+            return -1
+        self.rows.append(name)
         self.joint_rows[element].append(len(self.rows) - 1)
         return len(self.rows) - 1
 
@@ -360,6 +514,11 @@ class _Builder:
         self.laws.append(law)
         self.law_names.append(element)
         return len(self.laws) - 1
+
+    def _check_left_out(self) -> None:
+        for name in self.without:
+            if name not in self.row_names:
+                raise ModelError(f"row {name!r}", "there is no such constraint row", nearest(name, self.row_names))
 
     # --- the whole ----------------------------------------------------------------------------------------------------
 
@@ -387,11 +546,16 @@ class _Builder:
             bodies=tuple(self.model.bodies),
             rows=tuple(self.rows),
             joint_rows={name: np.array(rows, dtype=np.intp) for name, rows in self.joint_rows.items()},
+            motion_rows=self.motion_rows,
+            plane_rows=np.array(self.plane_rows, dtype=np.intp),
             joint_bodies={j.name: (self.index[j.driven], self.index[j.main]) for j in self.model.joints.values()},
             term_row=np.array(self.term_row, dtype=np.intp),
             term_bodies=np.array(self.term_bodies, dtype=np.intp).reshape(-1, 2),
-            constraint_elements=_elements(self.locks, self.perpendiculars, self.distances, self.coordinates),
+            constraint_elements=_elements(
+                self.locks, self.perpendiculars, self.distances, self.coordinates, self.contacts, self.user_rows
+            ),
             force_elements=_elements(*self.forces.families()),
+            friction_joints={record["element"]: self._joint_of(record["element"]) for record in self.frictions},
             force_coordinates=self.force_coordinates,
             observers=self.observers,
             joint_frames=self.joint_frames,

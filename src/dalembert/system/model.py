@@ -17,6 +17,7 @@ from dalembert.elements.bushing import Bushing
 from dalembert.elements.checks import GROUND
 from dalembert.elements.coupling import Coupling, Term
 from dalembert.elements.frame import Frame
+from dalembert.elements.friction import Friction
 from dalembert.elements.joint import ALIASES, JOINT_TYPES, Joint, Place
 from dalembert.elements.joint_force import JointLoad, TorsionSpring
 from dalembert.elements.law import Law
@@ -25,12 +26,13 @@ from dalembert.elements.modal_body import ModalBody, Shapes
 from dalembert.elements.motion import Motion
 from dalembert.elements.spring import SpringDamper
 from dalembert.elements.user_force import StateFunction, UserForce
+from dalembert.elements.user_row import VelocityRow
 from dalembert.errors import ModelError, nearest
 from dalembert.kernel.vec3 import Array
 
-Force: TypeAlias = SpringDamper | TorsionSpring | Bushing | BeamElement | Load | JointLoad | UserForce
-Element = TypeVar("Element", Body, Joint, Coupling, Motion, Frame)
-OneForce = TypeVar("OneForce", SpringDamper, TorsionSpring, Bushing, BeamElement, Load, JointLoad, UserForce)
+Force: TypeAlias = SpringDamper | TorsionSpring | Bushing | BeamElement | Load | JointLoad | Friction | UserForce
+Element = TypeVar("Element", Body, Joint, Coupling, VelocityRow, Motion, Frame)
+OneForce = TypeVar("OneForce", SpringDamper, TorsionSpring, Bushing, BeamElement, Load, JointLoad, Friction, UserForce)
 
 
 class Model:
@@ -41,6 +43,11 @@ class Model:
     name : str
     gravity : array_like
         [m/s2]; default: none.
+    planar : bool or array_like
+        Whether all bodies move in the x y plane, or in the one with this normal. Joints then keep the rows that matter in the
+        plane, so that planar mechanisms are not redundant by accident.
+    tolerance : float
+        How far joints may stay open where redundant constraints contradict each other [m], [sine of half an angle].
 
     Examples
     --------
@@ -55,14 +62,24 @@ class Model:
 
     ground = GROUND
 
-    def __init__(self, name: str = "model", *, gravity: ArrayLike = (0.0, 0.0, 0.0)) -> None:
+    def __init__(
+        self,
+        name: str = "model",
+        *,
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
+        planar: bool | ArrayLike = False,
+        tolerance: float = 0.0,
+    ) -> None:
         self.name = name
         self.gravity: Array = checks.vector(f"model {name!r}", "gravity", gravity)
+        self.plane: Array | None = checks.plane(f"model {name!r}", planar)
+        self.tolerance: float = checks.number(f"model {name!r}", "tolerance", tolerance, minimum=0.0)
         self.bodies: dict[str, Body] = {}
         self.points: dict[str, Array] = {}
         self.frames: dict[str, Frame] = {}
         self.joints: dict[str, Joint] = {}
         self.couplings: dict[str, Coupling] = {}
+        self.velocity_rows: dict[str, VelocityRow] = {}
         self.motions: dict[str, Motion] = {}
         self.forces: dict[str, Force] = {}
         self.beams: dict[str, Beam] = {}
@@ -100,6 +117,11 @@ class Model:
         for term in listed:
             self._check_coordinate(f"coupling {name!r}", term.joint, term.coordinate)
         return _add(self.couplings, Coupling(name=name, terms=listed, offset=offset), "coupling")
+
+    def velocity_row(self, name: str, expression: Any, main: Body | str, driven: Body | str) -> VelocityRow:
+        """Add a relation between the velocities of two bodies as a formula, text or SymPy; see `VelocityRow`."""
+        main, driven = self._two_bodies(main, driven, f"velocity row {name!r}")
+        return _add(self.velocity_rows, VelocityRow(name=name, expression=expression, main=main, driven=driven), "velocity row")
 
     def gear(self, name: str, joint_1: Joint | str, joint_2: Joint | str, *, ratio: float) -> Coupling:
         """Couple two angles: ``angle_2 = ratio * angle_1`` from the drawn position on; negative for outer meshing."""
@@ -183,6 +205,13 @@ class Model:
         self._check_coordinate(load.element, load.joint, load.coordinate)
         return self._add_force(load)
 
+    def friction(self, name: str, joint: Joint | str, **arguments: Any) -> Friction:
+        """Add friction in a joint, in proportion to the joint's own reaction; see `Friction` for the arguments."""
+        friction = Friction(name=name, joint=_name_of(joint), **arguments)
+        if friction.joint not in self.joints:
+            raise ModelError(friction.element, f"unknown joint {friction.joint!r}", nearest(friction.joint, self.joints))
+        return self._add_force(friction)
+
     def user_force(
         self, name: str, function: StateFunction, *, bodies: Iterable[Body | str] = (), **arguments: Any
     ) -> UserForce:
@@ -241,12 +270,14 @@ class Model:
         counts = [_count(len(self.bodies), "body", "bodies"), _count(len(self.joints), "joint", "joints")]
         counts += [_count(len(self.couplings), "coupling", "couplings")] if self.couplings else []
         counts += [_count(len(self.forces), "force", "forces")] if self.forces else []
+        counts += ["planar"] if self.plane is not None else []
         return f"{self.name}: {', '.join(counts)}, gravity {_numbers(self.gravity)} m/s2"
 
     def _rows(self) -> list[tuple[str, str, str]]:
         rows = [("body", b.name, f"{b.mass:g} kg at {_numbers(b.position)}") for b in self.bodies.values()]
         rows += [("joint", j.name, f"{j.type}: {j.main} - {j.driven}") for j in self.joints.values()]
         rows += [("coupling", c.name, _relation(c)) for c in self.couplings.values()]
+        rows += [("velocity row", r.name, f"{r.main} - {r.driven}: {r.expression} = 0") for r in self.velocity_rows.values()]
         rows += [("motion", m.name, f"{m.coordinate} of {m.joint}: {type(m.law).__name__}") for m in self.motions.values()]
         rows += [(_FORCE_KINDS[type(f)], f.name, _acts(f)) for f in self.forces.values()]
         rows += [("frame", f.name, f"on {f.body}") for f in self.frames.values()]
@@ -300,8 +331,8 @@ def _relation(coupling: Coupling) -> str:
 
 
 _FORCE_KINDS: dict[type, str] = {
-    SpringDamper: "spring", TorsionSpring: "torsion spring", Bushing: "bushing",
-    BeamElement: "beam element", Load: "load", JointLoad: "joint load", UserForce: "user force",
+    SpringDamper: "spring", TorsionSpring: "torsion spring", Bushing: "bushing", BeamElement: "beam element", Load: "load",
+    JointLoad: "joint load", Friction: "friction", UserForce: "user force",
 }  # fmt: skip
 
 
@@ -316,6 +347,8 @@ def _acts(force: Force) -> str:
             return f"{force.coordinate} of {force.joint}: {type(force.law).__name__}"
         case Load():
             return f"on {force.body}"
+        case Friction():
+            return f"in {force.joint}"
         case UserForce():
             return f"on {', '.join(force.bodies) or 'all bodies'}"
 

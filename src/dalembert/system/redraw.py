@@ -25,6 +25,7 @@ from dalembert.kernel.vec3 import Array
 from dalembert.rotation.quaternion import to_rotation
 from dalembert.system.build import build
 from dalembert.system.model import Model
+from dalembert.system.planar import drawn_in_plane
 from dalembert.system.state import State
 from dalembert.system.system import System
 
@@ -136,6 +137,8 @@ class _Redrawing:
         return element.main == GROUND and isinstance(element.at, str) and element.at in self.old.points
 
     def _joint(self, joint: Joint) -> Joint:
+        if self.old.plane is not None:
+            joint = drawn_in_plane(joint, self.old.plane)
         drawn = self._drawn(joint, joint.kind.perpendicular)
         if joint.kind.rod and joint.length is None:
             place_2, _, place_1, _ = joint.frames(lambda place: self.old.place(place, joint.element))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
@@ -21,6 +22,7 @@ from dalembert.kernel.vec3 import Array
 from dalembert.linalg.pattern import Indices, Pattern
 from dalembert.system import assembly
 from dalembert.system.assembly import Now, Tables
+from dalembert.system.friction import JointFriction
 from dalembert.system.state import State
 
 
@@ -36,10 +38,16 @@ class Layout:
         Name of each constraint row: ``"hinge.x"``.
     joint_rows : dict
         Rows of each joint and coupling.
+    motion_rows : dict
+        For each motion that drives a coordinate which its joint leaves free: the row.
+    plane_rows : array of int
+        Rows that keep the bodies of a planar model in their planes.
     term_row, term_bodies : array of int
         Constraint row of each term of the Jacobian, and its two bodies (B1, B2); the ground comes after the last body.
     constraint_elements, force_elements : tuple of str
         Element of each block of the tangents: of K_c, and of the forces.
+    friction_joints : dict
+        Joint of each friction.
     force_coordinates : dict
         Joint and coordinate of each torsion spring and joint load.
     observers : dict
@@ -53,11 +61,14 @@ class Layout:
     bodies: tuple[str, ...]
     rows: tuple[str, ...]
     joint_rows: dict[str, Indices]
+    motion_rows: dict[str, int]
+    plane_rows: Indices
     joint_bodies: dict[str, tuple[int, int]]
     term_row: Indices
     term_bodies: Indices
     constraint_elements: tuple[str, ...]
     force_elements: tuple[str, ...]
+    friction_joints: dict[str, str]
     force_coordinates: dict[str, tuple[str, str]]
     observers: dict[tuple[str, str], int]
     joint_frames: dict[str, tuple[Array, Array]]
@@ -123,6 +134,8 @@ class System:
     layout : Layout
     design : State
         The design position with the velocities of the bodies, not yet assembled.
+    tolerance : float
+        How far rows may stay open where they contradict each other [m], [sine of half an angle].
 
     Examples
     --------
@@ -138,11 +151,12 @@ class System:
     [0.0, 0.0, -147.15, 0.0, 0.0, 0.0]
     """
 
-    def __init__(self, name: str, tables: Tables, layout: Layout, design: State) -> None:
+    def __init__(self, name: str, tables: Tables, layout: Layout, design: State, *, tolerance: float = 0.0) -> None:
         self.name = name
         self.tables = tables
         self.layout = layout
         self.design = design
+        self.tolerance = tolerance
         self.n_bodies = len(layout.bodies)
         self.n_positions = design.q.size
         self.n_velocities = 6 * self.n_bodies
@@ -150,22 +164,25 @@ class System:
         self._now = assembly.new_now(tables)
         self._body_columns = _columns_of_bodies(self.n_bodies)
         self.joint_of_term = self._joints_of_terms()
+        self._n_constraint_blocks = sum(table.size for table in assembly.constraint_tables(tables))
         self.reaction_places = self._places_of_reactions()
         self._mass = self._constant_mass()
-        constraints = (tables.locks, tables.perpendiculars, tables.distances, tables.coordinates)
-        self._n_constraint_blocks = sum(table.size for table in constraints)
         self._n_user_entries = sum(36 * int(user.count) ** 2 for user in tables.user_forces)
+        self._velocity_rows = np.concatenate([tables.contacts.row[:, 1:].reshape(-1), tables.user_rows.row])
+        self._holonomic = np.ones(self.n_constraints, dtype=bool)
+        self._holonomic[self._velocity_rows[self._velocity_rows >= 0]] = False
         self._jacobian_pattern = self._pattern_of_jacobian()
         self._tangent_pattern = self._pattern_of_tangents()
         self._damping_pattern = self._pattern_of_damping()
         self._transport_pattern = self._square_pattern([self._body_columns[:-1, 3:]])
+        self.friction = JointFriction(self) if tables.frictions.size else None
 
     # --- the protocol -------------------------------------------------------------------------------------------------
 
     @property
     def holonomic(self) -> NDArray[np.bool_]:
-        """Which rows of A come from a phi(t, q) = 0: all of them."""
-        return np.ones(self.n_constraints, dtype=bool)
+        """Which rows of A come from a phi(t, q) = 0: all but those of contacts that roll or do not slip sideways."""
+        return self._holonomic
 
     @property
     def rotational(self) -> NDArray[np.bool_]:
@@ -199,15 +216,20 @@ class System:
 
     def force(self, t: float, q: Array, v: Array) -> Array:
         """Return f: forces of all elements, weight, and the gyroscopic torques -w x I w [N], [N m]."""
+        f = self._applied(t, q, v)
+        return f if self.friction is None else f + self.friction.force(t, q, v, f)
+
+    def non_ideal_force(self, t: float, q: Array, v: Array) -> Array:
+        """Return C, the part of f that is due to the constraints and does work: friction in joints [N], [N m]."""
+        return np.zeros(self.n_velocities) if self.friction is None else self.friction.force(t, q, v, self._applied(t, q, v))
+
+    def _applied(self, t: float, q: Array, v: Array) -> Array:
+        """Return f without the friction in joints."""
         f = np.empty(self.n_velocities + 6)
         assembly.force(self.tables, self._at(t, q, v), self._last(q), f)
         self.tables.callbacks.raise_error()
         self._refuse_overbent(f, q)
         return f[:-6]
-
-    def non_ideal_force(self, t: float, q: Array, v: Array) -> Array:
-        """Return the part of f that is due to the constraints and does work: none."""
-        return np.zeros(self.n_velocities)
 
     def constraint(self, t: float, q: Array) -> Array:
         """Return the residual phi: lengths [m] and sines of half angles."""
@@ -223,6 +245,7 @@ class System:
         """Return the terms of A, 12 columns each; see `Layout`."""
         J = np.zeros((self.layout.term_row.size, 12))
         assembly.jacobian(self.tables, self._at(t, q), J)
+        self.tables.callbacks.raise_error()
         return J
 
     def velocity_residual(self, t: float, q: Array, v: Array) -> Array:
@@ -230,8 +253,13 @@ class System:
         return np.asarray(self.jacobian(t, q) @ v - self.velocity_right_side(t, q))
 
     def velocity_stiffness(self, t: float, q: Array, v: Array) -> csc_array:
-        """Return d(A v - b')/dd of the rows that restrict velocities only: there are none."""
-        return csc_array((self.n_constraints, self.n_velocities))
+        """Return d(A v - b')/dd of the rows that restrict velocities only."""
+        B, kept = np.zeros((self._velocity_rows.size, 12)), self._velocity_rows >= 0
+        assembly.velocity_tangents(self.tables, self._at(t, q, v), B)
+        of_contacts = np.repeat(self._columns_of_pairs(self.tables.contacts), 2, axis=0)
+        columns = np.concatenate([of_contacts, self._columns_of_pairs(self.tables.user_rows)])[kept]
+        rows = np.repeat(self._velocity_rows[kept], 12)
+        return Pattern(rows, columns.ravel(), (self.n_constraints, self.n_velocities)).matrix(B[kept].ravel())
 
     def velocity_right_side(self, t: float, q: Array) -> Array:
         """Return b' of A v = b'."""
@@ -249,13 +277,15 @@ class System:
             blocks = entries[: 144 * n].reshape(n, 12, 12)
             assembly.constraint_tangents(self.tables, self._at(t, q, v), np.asarray(multipliers, float), blocks)
         entries[144 * n :] = self._force_tangents(t, q, v)[0]
-        return self._tangent_pattern.matrix(entries)
+        K = self._tangent_pattern.matrix(entries)
+        return K if self.friction is None else sp.csc_array(K + self.friction.stiffness(t, q, v))
 
     def damping(self, t: float, q: Array, v: Array, multipliers: Array | None = None) -> csc_array:
         """Return D = -d(f)/d(v), gyroscopic terms included."""
         gyroscopic = np.empty((self.n_bodies, 9))
         assembly.gyroscopic_damping(self.tables, self._at(t, q, v).poses, gyroscopic)
-        return self._damping_pattern.matrix(np.concatenate([gyroscopic.ravel(), self._force_tangents(t, q, v)[1]]))
+        D = self._damping_pattern.matrix(np.concatenate([gyroscopic.ravel(), self._force_tangents(t, q, v)[1]]))
+        return D if self.friction is None else sp.csc_array(D + self.friction.damping(t, q, v, multipliers))
 
     def energy(self, t: float, q: Array, v: Array) -> Energy:
         """Return kinetic and potential energies [J]."""
@@ -321,7 +351,7 @@ class System:
         n, lam = self.reaction_places.size, np.ascontiguousarray(multipliers, float)
         force, torque, J = np.empty((n, 3)), np.empty((n, 3)), self.jacobian_terms(t, q)
         places, poses = self.reaction_places, self._now.poses
-        assembly.reactions(places, self.joint_of_term, self.layout.term_row, poses, J, lam, force, torque)
+        assembly.reactions(self.tables, places, self.joint_of_term, self.layout.term_row, poses, J, lam, force, torque)
         return force, torque
 
     def load_force(self, name: str, t: float, q: Array) -> Array:
@@ -353,6 +383,11 @@ class System:
         return b1
 
     @property
+    def gaps(self) -> dict[str, float]:
+        """Rows that stay open because redundant constraints contradict each other [m], [sine of half an angle]."""
+        return {self.layout.rows[k]: float(self.tables.gaps[k]) for k in np.flatnonzero(self.tables.gaps)}
+
+    @property
     def motion_names(self) -> tuple[str, ...]:
         """The motions of the model."""
         return tuple(name[8:-1] for name in self._laws() if name.startswith("motion "))
@@ -364,7 +399,7 @@ class System:
         assembly.constraint_tangents(self.tables, self._at(t, q, v), np.asarray(multipliers, float), blocks[:n])
         entries = self._force_tangents(t, q, v)[0]
         blocks[n:] = entries[: 144 * m].reshape(m, 12, 12)
-        families = [self.tables.locks, self.tables.perpendiculars, self.tables.distances, self.tables.coordinates]
+        families = assembly.constraint_tables(self.tables)
         groups = [*(self._columns_of_pairs(table) for table in families), *self._columns_of_forces()]
         columns = [one for group in groups for one in group]
         names = [*self.layout.constraint_elements, *self.layout.force_elements]
@@ -431,15 +466,20 @@ class System:
         for number, joint in enumerate(self.layout.joint_frames):
             joint_of_row[self.layout.joint_rows[joint]] = number
         joint_of_term: Indices = joint_of_row[self.layout.term_row]
-        joint_of_term[self.tables.shapes.term.ravel()] = len(self.layout.joint_frames)  # they act on modal coordinates
+        terms = self.tables.shapes.term.ravel()
+        joint_of_term[terms[terms >= 0]] = len(self.layout.joint_frames)  # they act on modal coordinates
         return joint_of_term
 
     def _places_of_reactions(self) -> Any:
         """Return where the wrench of each joint is shown."""
         places = np.zeros(len(self.layout.joint_frames), assembly.REACTION).view(np.recarray)
+        last = self._n_constraint_blocks - self.tables.user_rows.size
+        names = self.layout.constraint_elements[last - self.tables.contacts.size : last]
+        contacts = {name: k for k, name in enumerate(names)}
         for place, (joint, (position, orientation)) in zip(places, self.layout.joint_frames.items(), strict=True):
             place.body_1, place.body_2 = self.layout.joint_bodies[joint]
             place.point_2, place.rotation_2 = position, np.ravel(orientation)
+            place.contact = contacts.get(joint, -1)
         return places
 
     def _constant_mass(self) -> csc_array:
@@ -455,9 +495,7 @@ class System:
         return Pattern(rows, columns, (self.n_constraints, self.n_velocities))
 
     def _pattern_of_tangents(self) -> Pattern:
-        tables = self.tables
-        families = [tables.locks, tables.perpendiculars, tables.distances, tables.coordinates]
-        of_constraints = [self._columns_of_pairs(table) for table in families]
+        of_constraints = [self._columns_of_pairs(table) for table in assembly.constraint_tables(self.tables)]
         return self._square_pattern([*of_constraints, *self._columns_of_forces()])
 
     def _pattern_of_damping(self) -> Pattern:

@@ -49,9 +49,13 @@ class RunPlots(DatasetPlotAccessor):
 
         figure, axes = plt.subplots(4, 1, sharex=True, figsize=(8, 10), layout="constrained")
         run = self._run
-        _draw_positions(axes[0], run, list(run.body.values[:MOST] if bodies is None else bodies))
+        if "body" in run.dims:
+            _draw_positions(axes[0], run, list(run.body.values[:MOST] if bodies is None else bodies))
+            _draw_forces(axes[2], run, list(run.joint.values[:MOST] if joints is None else joints))
+        else:  # a user's own equations
+            _draw_coordinates(axes[0], run)
+            _draw_multipliers(axes[2], run)
         _draw_energies(axes[1], run)
-        _draw_forces(axes[2], run, list(run.joint.values[:MOST] if joints is None else joints))
         _draw_violations(axes[3], run)
         axes[3].set_xlabel("time [s]")
         figure.suptitle(run.attrs.get("title", ""))
@@ -66,6 +70,20 @@ def _draw_positions(ax: Axes, run: Run, bodies: list[Any]) -> None:
     finish(ax, "position [m]")
 
 
+def _draw_coordinates(ax: Axes, run: Run) -> None:
+    for name in run.coordinate.values[:MOST]:
+        ax.plot(run.time, run.position.sel(coordinate=name), label=str(name))
+    finish(ax, "coordinates")
+
+
+def _draw_multipliers(ax: Axes, run: Run) -> None:
+    for name in run.row.values[:MOST]:
+        unique = bool(run.multiplier_unique.sel(row=name))
+        label = str(name) if unique else f"{name} (not unique)"
+        ax.plot(run.time, run.multiplier.sel(row=name), "-" if unique else "--", label=label)
+    finish(ax, "multipliers")
+
+
 def _draw_energies(ax: Axes, run: Run) -> None:
     total = run.kinetic_energy + run.potential_energy
     for label, values in (("kinetic", run.kinetic_energy), ("potential", run.potential_energy), ("total", total)):
@@ -75,7 +93,7 @@ def _draw_energies(ax: Axes, run: Run) -> None:
 
 def _draw_forces(ax: Axes, run: Run, joints: list[Any]) -> None:
     for joint in joints:
-        unique = bool(run.joint_unique.sel(joint=joint))
+        unique = bool(run.force_unique.sel(joint=joint).all())
         size = np.linalg.norm(run.joint_force.sel(joint=joint).values, axis=-1)
         ax.plot(run.time, size, "-" if unique else "--", label=str(joint) if unique else f"{joint} (not unique)")
     finish(ax, "joint force [N]")

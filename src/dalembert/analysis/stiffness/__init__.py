@@ -1,0 +1,1 @@
+"""Cartesian stiffness of bodies in force fields, and of mechanisms (Metzger, Faruk Senan and O'Reilly 2010)."""
