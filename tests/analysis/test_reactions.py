@@ -132,6 +132,15 @@ def test_components_of_a_door_on_two_balls():
     assert found.advice == ["hinge 2: release x (then it is a point_on_line joint)"]
 
 
+def test_who_is_not_unique_is_told_why():
+    found = da.reactions(door("spherical", 0.5, 1.5))
+    assert found.why("hinge 1") == found.why("hinge 2") == ["hinge 2.x = hinge 1.x"]
+    mixed = da.reactions(table((-1, -1), (0, -1), (1, -1), (0, 1)))
+    assert mixed.why("leg 4") == []
+    (equation,) = mixed.why("leg 2")
+    assert equation == "leg 2.x = 0.5 leg 1.x + 0.5 leg 3.x"  # the middle of a row stands where the ends want it
+
+
 def test_components_of_a_door_on_hinges():
     """All but the moment about the axis, which no hinge carries, and which is zero."""
     found = da.reactions(door("revolute", 0.5, 1.5))

@@ -71,6 +71,11 @@ class Reactions(xr.Dataset):  # type: ignore[no-untyped-call]
         """The redundant equations in terms of the others: a basis of the null space of A^T."""
         return [str(text) for text in self.attrs["dependencies"]]
 
+    def why(self, element: str) -> list[str]:
+        """Return why the reaction of a joint is not unique: the dependencies that its rows take part in."""
+        rows = zip(self.dependencies, self.attrs["dependent_elements"], strict=True)
+        return [text for text, elements in rows if element in elements]
+
     @property
     def releases(self) -> list[str]:
         """Rows whose release makes all reactions unique: as few as there can be."""
@@ -285,10 +290,12 @@ def _what_to_do(system: MechanicalSystem, found: Dependencies) -> dict[str, Any]
     released = advice.releases(found, advice.losses(elements, system.holonomic))
     compliant = advice.compliant_joints(elements, found)
     if released is None or compliant is None:  # a large coherent null space, known by samples only
-        return {"dependencies": [], "releases": [], "advice": [], "compliant": []}
+        return {"dependencies": [], "dependent_elements": [], "releases": [], "advice": [], "compliant": []}
     equations = advice.dependence(found, released)[:MOST_LISTED]
+    owner = {row: name for name, rows in elements.joint_rows.items() for row in rows}
     return {
         "dependencies": [_equation(names, parts) for parts in equations],
+        "dependent_elements": [sorted({owner[row] for row in parts}) for parts in equations],
         "releases": [names[row] for row in released],
         "advice": advice.words(elements, released),
         "compliant": compliant,

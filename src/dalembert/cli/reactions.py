@@ -61,13 +61,16 @@ def figures_of(found: Reactions) -> dict[str, Any]:
     joints = {
         str(joint): {
             "unique": bool(one.joint_unique),
+            "why": found.why(str(joint)),
             "force": np.where(one.force_unique, one.joint_force, np.nan).tolist(),
             "torque": np.where(one.torque_unique, one.joint_torque, np.nan).tolist(),
         }
         for joint, one in ((joint, found.sel(joint=joint)) for joint in found.joint.values)
     }
     others = {
-        name: {"unique": flag, "force": None, "torque": None} for name, flag in found.unique.items() if name not in joints
+        name: {"unique": flag, "why": found.why(name), "force": None, "torque": None}
+        for name, flag in found.unique.items()
+        if name not in joints
     }
     mismatch = dict(zip(found.level.values.tolist(), found.mismatch.values.tolist(), strict=True))
     lists = {name: getattr(found, name) for name in ("dependencies", "releases", "advice", "compliant")}
