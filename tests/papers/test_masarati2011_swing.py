@@ -1,4 +1,4 @@
-"""Figures of the swing of Masarati 2011 and of its beam element."""
+"""The swing of Masarati 2011 and its beam element; its motions are figures of test_masarati2011."""
 
 import pytest
 
@@ -19,16 +19,6 @@ def test_the_beam_of_the_appendix():
 
 def test_table_1_to_all_printed_digits():
     assert_met(swing.table_1_figures())
-
-
-@pytest.mark.skipif(JIT_DISABLED, reason="100,000 steps")
-def test_the_swing_with_beams():
-    assert_met(swing.beam_figures())
-
-
-@pytest.mark.skipif(JIT_DISABLED, reason="40,000 steps")
-def test_the_swing_with_a_modal_body():
-    assert_met(swing.modal_figures())
 
 
 @pytest.mark.skipif(JIT_DISABLED, reason="100,000 steps")

@@ -19,6 +19,7 @@ from dalembert.analysis.results import Run
 from dalembert.analysis.simulate import simulate
 from dalembert.kernel.vec3 import Array
 from dalembert.lagrange.mechanics import Mechanics
+from dalembert.papers import masarati2011_swing
 from dalembert.papers.figures import Figure
 
 PAPER, INDEPENDENT, CLOSED_FORM = "printed", "independent", "closed form"
@@ -156,16 +157,17 @@ def blade_figures() -> Iterator[Figure]:
 
 
 def figures() -> Iterator[Figure]:
-    """Compare all of section 4."""
+    """Compare all of section 4, and the beam element of the appendix."""
     yield from pendulum_figures()
     yield from blade_figures()
+    yield from masarati2011_swing.figures()
 
 
 # --- pictures -----------------------------------------------------------------------------------------------------------
 
 
 def draw(folder: Path) -> list[Path]:
-    """Draw pictures like figures 1, 2 and 10 to 12."""
+    """Draw pictures like figures 1, 2, 4 to 8 and 10 to 12."""
     import matplotlib.pyplot as plt
 
     pictures = {
@@ -177,7 +179,7 @@ def draw(folder: Path) -> list[Path]:
     for name, picture in pictures.items():
         picture.savefig(folder / name, dpi=120)
         plt.close(picture)
-    return [folder / name for name in pictures]
+    return [*(folder / name for name in pictures), *masarati2011_swing.draw(folder)]
 
 
 def _draw_pendulum(tolerances: dict[str, float]) -> Any:
