@@ -80,7 +80,8 @@ def test_errors_become_exit_codes_in_one_place(error, monkeypatch, capsys):
 
 def test_control_c_is_130():
     code = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests run in the background of a shell
 from dalembert.cli import main as program
 program.app.command("wait")(lambda: (print("on", flush=True), time.sleep(60)))
 sys.exit(program.main(["wait"]))
