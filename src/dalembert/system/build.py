@@ -9,37 +9,31 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from dalembert.elements import checks
-from dalembert.elements.beam_element import BEAM_ELEMENT, BeamElement
 from dalembert.elements.body import BODY
-from dalembert.elements.bushing import BUSHING, Bushing
-from dalembert.elements.callbacks import Source, callback_table
-from dalembert.elements.characteristic import Curves, ExpressionSource
+from dalembert.elements.bushing import Bushing
 from dalembert.elements.checks import GROUND
 from dalembert.elements.coordinate import ANGLE, COORDINATE, DISTANCE_ALONG_X
 from dalembert.elements.coupling import Coupling
 from dalembert.elements.distance import DISTANCE
 from dalembert.elements.frame import Frame
-from dalembert.elements.friction import FRICTION, Friction
 from dalembert.elements.joint import Joint, Place
-from dalembert.elements.joint_force import JOINT_FORCE, JointLoad, TorsionSpring
-from dalembert.elements.law import Constant, Law, law_tables
-from dalembert.elements.load import LOAD, Load
+from dalembert.elements.law import Law, law_tables
 from dalembert.elements.lock import LOCK, ROWS
 from dalembert.elements.modal_body import SHAPE_TERM, ModalBody
 from dalembert.elements.motion import Motion
 from dalembert.elements.nonholonomic import CONTACT
 from dalembert.elements.nonholonomic import ROWS as CONTACT_ROWS
 from dalembert.elements.perpendicular import PERPENDICULAR
-from dalembert.elements.spring import SPRING, SpringDamper
-from dalembert.elements.user_force import USER_FORCE, UserForce, UserForceSource
 from dalembert.elements.user_row import USER_ROW, VelocityRow, VelocityRowSource
 from dalembert.errors import ModelError, nearest
 from dalembert.kernel.vec3 import Array
 from dalembert.rotation.quaternion import Quaternion, from_rotation, load4, multiply, to_matrix
 from dalembert.system import assembly
 from dalembert.system.assembly import Tables
-from dalembert.system.model import Force, Model
+from dalembert.system.build_forces import ForceBuilder
+from dalembert.system.model import Model
 from dalembert.system.planar import PLANE_ROWS, contact_rows_in_plane, drawn_in_plane, plane_name, rows_in_plane
+from dalembert.system.records import elements_of, table_of
 from dalembert.system.state import State
 from dalembert.system.system import Layout, System
 
@@ -80,9 +74,8 @@ class _Builder:
         self.coordinates: list[dict[str, Any]] = []
         self.shapes: list[dict[str, Any]] = []
         self.contacts: list[dict[str, Any]] = []
-        self.frictions: list[dict[str, Any]] = []
         self.user_rows: list[dict[str, Any]] = []
-        self.forces = _Forces()
+        self.forces = ForceBuilder(self)
         self.laws: list[Law] = []
         self.law_names: list[str] = []
         self.rows: list[str] = []
@@ -92,7 +85,6 @@ class _Builder:
         self.term_row: list[int] = []
         self.term_bodies: list[tuple[int, int]] = []
         self.observers: dict[tuple[str, str], int] = {}
-        self.force_coordinates: dict[str, tuple[str, str]] = {}
         self.joint_frames: dict[str, tuple[Array, Array]] = {}
         self.slides: dict[str, dict[str, Any]] = {}
         self.n_angles = 0
@@ -117,26 +109,24 @@ class _Builder:
         self._check_left_out()
         tables = Tables(
             gravity=self.model.gravity.copy(),
-            bodies=_table(BODY, [{"mass": b.mass, "inertia": np.ravel(b.inertia)} for b in self.model.bodies.values()]),
-            locks=_table(LOCK, self.locks),
-            perpendiculars=_table(PERPENDICULAR, self.perpendiculars),
-            distances=_table(DISTANCE, self.distances),
-            coordinates=_table(COORDINATE, self.coordinates),
-            shapes=_table(SHAPE_TERM, self.shapes),
-            contacts=_table(CONTACT, self.contacts),
-            user_rows=_table(USER_ROW, self.user_rows),
+            bodies=table_of(BODY, [{"mass": b.mass, "inertia": np.ravel(b.inertia)} for b in self.model.bodies.values()]),
+            locks=table_of(LOCK, self.locks),
+            perpendiculars=table_of(PERPENDICULAR, self.perpendiculars),
+            distances=table_of(DISTANCE, self.distances),
+            coordinates=table_of(COORDINATE, self.coordinates),
+            shapes=table_of(SHAPE_TERM, self.shapes),
+            contacts=table_of(CONTACT, self.contacts),
+            user_rows=table_of(USER_ROW, self.user_rows),
             gaps=np.zeros(len(self.rows)),
             **self.forces.tables(),
-            frictions=_table(FRICTION, []),
             laws=law_tables([]),
         )
         design = self._design(tables)
         drawn = self._drawn_coordinates(tables, design)
         self._offsets_as_drawn(tables, drawn)
         for force in self.model.forces.values():
-            self._add_force(force, drawn)
-        frictions = _table(FRICTION, self.frictions)
-        tables = tables._replace(**self.forces.tables(), frictions=frictions, laws=law_tables(self.laws, self.law_names))
+            self.forces.add(force, drawn)
+        tables = tables._replace(**self.forces.tables(), laws=law_tables(self.laws, self.law_names))
         return System(self.model.name, tables, self._layout(), design, tolerance=self.model.tolerance)
 
     # --- joints -------------------------------------------------------------------------------------------------------
@@ -145,7 +135,7 @@ class _Builder:
         motions = {m.row: m for m in self.model.motions.values() if m.joint == joint.name}
         if self.model.plane is not None:
             joint = drawn_in_plane(joint, self.model.plane)
-        ends = self._ends(joint)
+        ends = self.ends(joint)
         first_term = len(self.term_row)
         self.joint_frames[joint.name] = (ends["point_2"], np.reshape(to_matrix(load4(ends["quaternion_2"])), (3, 3)))
         self.joint_rows[joint.name] = []
@@ -168,22 +158,22 @@ class _Builder:
         free = [0.0 if label in joint.active_rows else 1.0 for label in ROWS]
         self.slides[joint.name] = {**ends, "free": free, "first_term": first_term, "last_term": len(self.term_row)}
 
-    def _ends(self, joint: Joint | Bushing) -> dict[str, Any]:
+    def ends(self, joint: Joint | Bushing) -> dict[str, Any]:
         """Return bodies, points and frames of an element in its bodies; F1's quaternion is the one nearest to F2's."""
-        place_2, R2, place_1, R1 = joint.frames(self._place_for(joint.element))
-        R_WB1, R_WB2 = self._pose(joint.driven)[1], self._pose(joint.main)[1]
+        place_2, R2, place_1, R1 = joint.frames(self.place_for(joint.element))
+        R_WB1, R_WB2 = self.pose(joint.driven)[1], self.pose(joint.main)[1]
         rho_1, rho_2 = np.array(from_rotation(R_WB1.inv() * R1)), np.array(from_rotation(R_WB2.inv() * R2))
         scalar = _scalar_of_relative(from_rotation(R_WB1), rho_1, from_rotation(R_WB2), rho_2)
         return {
             "body_1": self.index[joint.driven],
             "body_2": self.index[joint.main],
-            "point_1": self._in_body(joint.driven, place_1),
-            "point_2": self._in_body(joint.main, place_2),
+            "point_1": self.in_body(joint.driven, place_1),
+            "point_2": self.in_body(joint.main, place_2),
             "quaternion_1": rho_1 if scalar >= 0.0 else -rho_1,
             "quaternion_2": rho_2,
         }
 
-    def _pose(self, body: str) -> tuple[Array, Rotation]:
+    def pose(self, body: str) -> tuple[Array, Rotation]:
         if body == GROUND:
             return np.zeros(3), Rotation.identity()
         return np.asarray(self.model.bodies[body].position), self.model.bodies[body].rotation
@@ -215,7 +205,7 @@ class _Builder:
     def _keep_in_plane(self, joint: Joint, motions: dict[str, Motion], active: list[bool]) -> None:
         """Leave out the rows that lead out of the plane of a planar model."""
         assert self.model.plane is not None
-        kept = rows_in_plane(joint, joint.frames(self._place_for(joint.element))[1], self.model.plane)
+        kept = rows_in_plane(joint, joint.frames(self.place_for(joint.element))[1], self.model.plane)
         for row, motion in motions.items():
             if row not in kept:
                 raise ModelError(motion.element, f"{motion.coordinate!r} leads out of the plane", f"drive {', '.join(kept)}")
@@ -225,7 +215,7 @@ class _Builder:
         """Tie a body to its plane."""
         place = np.asarray(self.model.bodies[body].position)
         plane = Joint(name="plane", type="planar", main=GROUND, driven=body, at=place, axis=normal)
-        ends = self._ends(plane)
+        ends = self.ends(plane)
         name, first = plane_name(body), len(self.rows)
         self.joint_rows[name] = []
         row = [self._new_row(name, label) if label in PLANE_ROWS else -1 for label in ROWS]
@@ -243,7 +233,7 @@ class _Builder:
     def _add_contact(self, joint: Joint, ends: dict[str, Any], motions: dict[str, Motion]) -> None:
         for motion in motions.values():
             raise ModelError(motion.element, f"a {joint.type} joint cannot be driven", "drive the joint of its axle")
-        active, (_, R2, _, R1) = joint.active_rows, joint.frames(self._place_for(joint.element))
+        active, (_, R2, _, R1) = joint.active_rows, joint.frames(self.place_for(joint.element))
         if self.model.plane is not None:
             kept = contact_rows_in_plane(joint, R2, R1, self.model.plane)
             active = tuple(row for row in active if row in kept)
@@ -292,7 +282,7 @@ class _Builder:
         for motion in motions.values():
             if motion.coordinate != "distance":
                 raise ModelError(motion.element, f"a distance joint has no {motion.coordinate!r}", "drive its 'distance'")
-        place_2, _, place_1, _ = joint.frames(self._place_for(joint.element))
+        place_2, _, place_1, _ = joint.frames(self.place_for(joint.element))
         length = float(np.linalg.norm(place_1 - place_2)) if joint.length is None else joint.length
         if length == 0.0:
             remedy = "draw its points apart, or use a spherical joint to keep two points together"
@@ -357,134 +347,16 @@ class _Builder:
             if record.row in free:
                 record.offset = record.ratio * value
 
-    # --- forces -------------------------------------------------------------------------------------------------------
-
-    def _add_force(self, force: Force, drawn: Array) -> None:
-        match force:
-            case SpringDamper():
-                self._add_spring(force)
-            case TorsionSpring():
-                self._add_torsion_spring(force, drawn)
-            case JointLoad():
-                self._add_joint_load(force)
-            case Bushing():
-                self.forces.bushings.append({
-                    "element": force.name,
-                    **self._ends(force),
-                    "rotation_2": self._frame_in_body(force.main, force.frames(self._place_for(force.element))[1]).ravel(),
-                    **{label: getattr(force, label) for label in ("stiffness", "damping", "preload")},
-                })  # fmt: skip
-            case BeamElement():
-                self._add_beam_element(force)
-            case Load():
-                self._add_load(force)
-            case Friction():
-                self._add_friction(force)
-            case UserForce():
-                self._add_user_force(force)
-
-    def _add_spring(self, spring: SpringDamper) -> None:
-        place = self._place_for(spring.element)
-        place_1, place_2 = place(spring.at_driven), place(spring.at)
-        length = float(np.linalg.norm(place_1 - place_2))
-        if length == 0.0:
-            remedy = "draw its ends apart, or use a bushing, which needs no direction"
-            raise ModelError(spring.element, "its length is zero, its direction undefined", remedy)
-        self.forces.springs.append({
-            "element": spring.name,
-            "body_1": self.index[spring.driven],
-            "body_2": self.index[spring.main],
-            "point_1": self._in_body(spring.driven, place_1),
-            "point_2": self._in_body(spring.main, place_2),
-            **self.forces.characteristic(spring, "free_length", ("length", "rate"), length),
-        })  # fmt: skip
-
-    def _add_beam_element(self, beam: BeamElement) -> None:
-        place = self._place_for(beam.element)
-        at, R1, at_driven, R2 = beam.frames(place)
-        record: dict[str, Any] = {"element": beam.name, **beam.record(place)}
-        for k, body, x, R in ((1, beam.main, at, R1), (2, beam.driven, at_driven, R2)):
-            record[f"body_{k}"], record[f"point_{k}"] = self.index[body], self._in_body(body, x)
-            record[f"quaternion_{k}"] = from_rotation(self._pose(body)[1].inv() * R)
-        self.forces.beams.append(record)
-
-    def _add_torsion_spring(self, spring: TorsionSpring, drawn: Array) -> None:
-        k = self.observers[spring.joint, spring.coordinate]
-        self.force_coordinates[spring.name] = (spring.joint, spring.coordinate)
-        fields = self.forces.characteristic(spring, "free", (spring.coordinate, "rate"), float(drawn[k]))
-        self.forces.joint_forces.append({**self.coordinates[k], **fields, "element": spring.name, "law": -1})
-
-    def _add_joint_load(self, load: JointLoad) -> None:
-        assert isinstance(load.law, Law)
-        observer = self.coordinates[self.observers[load.joint, load.coordinate]]
-        self.force_coordinates[load.name] = (load.joint, load.coordinate)
-        if isinstance(load.law, Constant):
-            fields = {**self.forces.curves.constant(-load.law.value), "law": -1}
-        else:
-            fields = {**self.forces.curves.constant(0.0), "law": self._new_law(load.law, load.element)}
-        self.forces.joint_forces.append({**observer, **fields, "element": load.name})
-
-    def _add_load(self, load: Load) -> None:
-        record: dict[str, Any] = {"element": load.name, "body_1": self.index[load.body], "body_2": self.index[GROUND]}
-        for label in ("force", "torque"):
-            parts = getattr(load, label)
-            record[label] = [0.0 if isinstance(part, Law) else part for part in parts]
-            record[label + "_law"] = [self._new_law(part, load.element) if isinstance(part, Law) else -1 for part in parts]
-        record["factor"] = 1.0 if load.law is None else 0.0
-        record["factor_law"] = -1 if load.law is None else self._new_law(load.law, load.element)
-        record["constant"] = all(index == -1 for index in (record["factor_law"], *record["force_law"]))
-        record["point_1"] = np.zeros(3)
-        if load.at is not None:
-            record["point_1"] = self._in_body(load.body, self.model.place(load.at, load.element))
-        record["follower"] = load.follower
-        record["rotation"] = self._pose(load.body)[1].as_matrix().ravel()
-        self.forces.loads.append(record)
-
-    def _add_friction(self, friction: Friction) -> None:
-        kind = self.model.joints[friction.joint].kind
-        slide = self.slides[friction.joint]
-        if kind.rod or kind.screw or kind.contact is not None:
-            problem = f"the friction of a {self.model.joints[friction.joint].type} joint is not known"
-            raise ModelError(friction.element, problem, "put it on a hinge, a guide, a ball or a plane, or use a user force")
-        if not any(slide["free"]):
-            raise ModelError(friction.element, f"joint {friction.joint!r} leaves nothing free", "leave the friction out")
-        if not any(slide["free"][:3]) and friction.radius == 0.0:
-            remedy = "give radius=..., where the surfaces slide [m]"
-            raise ModelError(friction.element, f"joint {friction.joint!r} only turns, and the radius is zero", remedy)
-        self.frictions.append({
-            "element": friction.name,
-            **slide,
-            "rotation_2": self.joint_frames[friction.joint][1].ravel(),
-            **{label: getattr(friction, label) for label in ("coefficient", "radius", "velocity", "viscous")},
-            "lever": 0.0 if friction.length is None else 2.0 / friction.length,
-        })  # fmt: skip
-
-    def _joint_of(self, friction: str) -> str:
-        force = self.model.forces[friction]
-        assert isinstance(force, Friction)
-        return force.joint
-
-    def _add_user_force(self, force: UserForce) -> None:
-        members = [self.index[name] for name in force.bodies or self.model.bodies]
-        self.forces.user_forces.append({
-            "element": force.name,
-            "first": len(self.forces.members),
-            "count": len(members),
-            "callback": self.forces.add_source(UserForceSource(force, len(members))),
-            "entry": sum(36 * other["count"] ** 2 for other in self.forces.user_forces),
-        })  # fmt: skip
-        self.forces.members += members
-
-    def _place_for(self, element: str) -> Callable[[Place], Array]:
+    def place_for(self, element: str) -> Callable[[Place], Array]:
         return lambda at: self.model.place(at, element)
 
-    def _in_body(self, body: str, place: Array) -> Array:
+    def in_body(self, body: str, place: Array) -> Array:
         """Return a place in the design position in a body's own axes."""
-        position, R_WB = self._pose(body)
+        position, R_WB = self.pose(body)
         return np.asarray(R_WB.inv().apply(place - position))
 
-    def _frame_in_body(self, body: str, orientation: Rotation) -> Array:
-        return np.asarray((self._pose(body)[1].inv() * orientation).as_matrix())
+    def frame_in_body(self, body: str, orientation: Rotation) -> Array:
+        return np.asarray((self.pose(body)[1].inv() * orientation).as_matrix())
 
     # --- indices ------------------------------------------------------------------------------------------------------
 
@@ -508,9 +380,9 @@ class _Builder:
         return self.n_motions
 
     def _law(self, motion: Motion | None) -> int:
-        return self._new_law(motion.law, motion.element) if motion else -1  # the last law, which is zero
+        return self.new_law(motion.law, motion.element) if motion else -1  # the last law, which is zero
 
-    def _new_law(self, law: Law, element: str) -> int:
+    def new_law(self, law: Law, element: str) -> int:
         self.laws.append(law)
         self.law_names.append(element)
         return len(self.laws) - 1
@@ -551,83 +423,22 @@ class _Builder:
             joint_bodies={j.name: (self.index[j.driven], self.index[j.main]) for j in self.model.joints.values()},
             term_row=np.array(self.term_row, dtype=np.intp),
             term_bodies=np.array(self.term_bodies, dtype=np.intp).reshape(-1, 2),
-            constraint_elements=_elements(
+            constraint_elements=elements_of(
                 self.locks, self.perpendiculars, self.distances, self.coordinates, self.contacts, self.user_rows
             ),
-            force_elements=_elements(*self.forces.families()),
-            friction_joints={record["element"]: self._joint_of(record["element"]) for record in self.frictions},
-            force_coordinates=self.force_coordinates,
+            force_elements=elements_of(*self.forces.families()),
+            friction_joints=self.forces.friction_joints,
+            force_coordinates=self.forces.force_coordinates,
             observers=self.observers,
             joint_frames=self.joint_frames,
             frames={frame.name: self._frame(frame) for frame in self.model.frames.values()},
         )
 
     def _frame(self, frame: Frame) -> tuple[int, Array, Array]:
-        position, R_WB = self._pose(frame.body)
+        position, R_WB = self.pose(frame.body)
         place = self.model.place(frame.at, frame.element)
         orientation = R_WB.inv() * checks.rotation(frame.element, "orientation", frame.orientation)
         return self.index[frame.body], R_WB.inv().apply(place - position), orientation.as_matrix()
-
-
-class _Forces:
-    """Collects the records of the force elements."""
-
-    def __init__(self) -> None:
-        self.springs: list[dict[str, Any]] = []
-        self.joint_forces: list[dict[str, Any]] = []
-        self.bushings: list[dict[str, Any]] = []
-        self.beams: list[dict[str, Any]] = []
-        self.loads: list[dict[str, Any]] = []
-        self.user_forces: list[dict[str, Any]] = []
-        self.members: list[int] = []
-        self.curves = Curves()
-        self.sources: list[Source] = []
-
-    def families(self) -> tuple[list[dict[str, Any]], ...]:
-        """Return the records of all families, in the order of their tangents."""
-        return self.springs, self.joint_forces, self.bushings, self.beams, self.loads, self.user_forces
-
-    def tables(self) -> dict[str, Any]:
-        """Return the tables of all families, by their names in `Tables`."""
-        return {
-            "springs": _table(SPRING, self.springs),
-            "joint_forces": _table(JOINT_FORCE, self.joint_forces),
-            "bushings": _table(BUSHING, self.bushings),
-            "beams": _table(BEAM_ELEMENT, self.beams),
-            "loads": _table(LOAD, self.loads),
-            "user_forces": _table(USER_FORCE, self.user_forces),
-            "curves": self.curves.array(),
-            "members": np.array(self.members, dtype=np.intp),
-            "callbacks": callback_table(self.sources),
-        }
-
-    def add_source(self, source: Source) -> int:
-        """Return the index of a new callback."""
-        self.sources.append(source)
-        return len(self.sources) - 1
-
-    def characteristic(
-        self, spring: SpringDamper | TorsionSpring, free: str, symbols: tuple[str, str], drawn: float
-    ) -> dict[str, Any]:
-        """Return the fields of a spring's characteristic."""
-        if spring.expression is None:
-            return self.curves.fields(spring, free, drawn)
-        source = ExpressionSource(spring.element, spring.expression, symbols, drawn)
-        return {**self.curves.constant(0.0), "callback": self.add_source(source)}
-
-
-def _table(dtype: Any, records: list[dict[str, Any]]) -> Any:
-    """Return the table of a family from its records."""
-    table = np.zeros(len(records), dtype)
-    for k, record in enumerate(records):
-        for label in dtype.names:
-            table[label][k] = record[label]
-    return table.view(np.recarray)
-
-
-def _elements(*families: list[dict[str, Any]]) -> tuple[str, ...]:
-    """Return the names of the elements that records belong to."""
-    return tuple(record["element"] for records in families for record in records)
 
 
 def _x_axis(rho: Array) -> Array:
