@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from dalembert.analysis.pencil import Motion
-from dalembert.analysis.results import Run, dataset, plain_dataset
+from dalembert.analysis.results import Run, labelled, plain_labelled
 from dalembert.integrators.common import Samples
 from dalembert.integrators.observe import Observations
 from dalembert.kernel.vec3 import Array
@@ -49,20 +48,19 @@ class Equilibrium(Run):  # type: ignore[no-untyped-call]
 
 def rest_of(system: MechanicalSystem, at: Motion, attributes: dict[str, Any], held: dict[str, float]) -> Equilibrium:
     """Return an equilibrium as labelled data."""
+    times, samples = np.array([at.t]), Samples(at.q[None], at.v[None], at.a[None], at.lam[None])
+    bookkeeping = attributes | {"time": at.t, "velocities": at.v.size}
     if isinstance(system, System):
-        samples = Samples(at.q[None], at.v[None], at.a[None], at.lam[None])
-        times = np.array([at.t])
-        data: xr.Dataset = dataset(system, times, samples, _observe(system, at), {}).isel(time=0, drop=True)
+        data = labelled(system, times, samples, _observe(system, at), bookkeeping).at_one_time()
     else:
         assert isinstance(system, Mechanics)
-        samples = Samples(at.q[None], at.v[None], at.a[None], at.lam[None])
-        data = plain_dataset(system, np.array([at.t]), samples, {}).isel(time=0, drop=True)
+        data = plain_labelled(system, times, samples, bookkeeping).at_one_time()
     variables: dict[str, tuple[str, Array]] = {"q": ("entry", at.q), "multipliers": ("row", at.lam)}
-    data = data.assign(variables).assign_coords(row=list(system.row_names))
+    coordinates: dict[str, Any] = {"row": list(system.row_names)}
     if held:
-        data = data.assign(holding_force=("held", np.array(list(held.values())))).assign_coords(held=list(held))
-    bookkeeping = {"time": at.t, "velocities": at.v.size}
-    return Equilibrium(data.data_vars, coords=data.coords, attrs=data.attrs | attributes | bookkeeping)
+        variables["holding_force"] = ("held", np.array(list(held.values())))
+        coordinates["held"] = list(held)
+    return Equilibrium(data.variables | variables, coords=data.coordinates | coordinates, attrs=data.attributes)
 
 
 def _observe(system: System, at: Motion) -> Observations:

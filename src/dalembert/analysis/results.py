@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -77,8 +78,29 @@ def _columns(name: str, variable: xr.DataArray) -> dict[str, Array]:
     }
 
 
-def dataset(system: System, times: Array, samples: Samples, observed: Observations, attributes: dict[str, Any]) -> Run:
-    """Return the samples of a run, and what follows from them, as labelled data."""
+class Labelled(NamedTuple):
+    """What makes a dataset: variables, coordinates, attributes, each by name."""
+
+    variables: dict[str, Any]
+    coordinates: dict[str, Any]
+    attributes: dict[str, Any]
+
+    def run(self) -> Run:
+        """Return the dataset."""
+        return Run(self.variables, coords=self.coordinates, attrs=self.attributes)
+
+    def at_one_time(self) -> Labelled:
+        """Return the first row of everything, without the time."""
+        variables = {
+            name: (one[0][1:], one[1][0], *one[2:]) if one[0][0] == "time" else one for name, one in self.variables.items()
+        }
+        variables |= {name: ((), one[1][0], *one[2:]) for name, one in self.variables.items() if one[0] == "time"}
+        coordinates = {name: one for name, one in self.coordinates.items() if name != "time"}
+        return Labelled(variables, coordinates, self.attributes)
+
+
+def labelled(system: System, times: Array, samples: Samples, observed: Observations, attributes: dict[str, Any]) -> Labelled:
+    """Return the samples of a run, and what follows from them."""
     variables = _motion(system, samples) | _joints(system, times, samples, observed) | _energies(observed)
     variables["constraint_violation"] = (
         ("time", "level"),
@@ -95,14 +117,14 @@ def dataset(system: System, times: Array, samples: Samples, observed: Observatio
         "energy": list(assembly.ENERGIES[1:]),
         "level": LEVELS,
     }
-    title = {"title": system.name, "dalembert_version": version("dalembert")}
+    title = {"title": system.name, "dalembert_version": _version()}
     if system.gaps:
         attributes = attributes | {"gaps": [f"{row}: {gap:.6g}" for row, gap in system.gaps.items()]}
-    return Run(variables, coords=coordinates, attrs=title | attributes)
+    return Labelled(variables, coordinates, title | attributes)
 
 
-def plain_dataset(system: Mechanics, times: Array, samples: Samples, attributes: dict[str, Any]) -> Run:
-    """Return the samples of a system of a user's own equations, and what follows from them, as labelled data."""
+def plain_labelled(system: Mechanics, times: Array, samples: Samples, attributes: dict[str, Any]) -> Labelled:
+    """Return the samples of a system of a user's own equations, and what follows from them."""
     rows = list(zip(times, *samples, strict=True))
     parts = [system.dynamics(t, q, v) for t, q, v, _, _ in rows]
     force = [one.C - one.A.T @ row[4] for one, row in zip(parts, rows, strict=True)]
@@ -130,8 +152,13 @@ def plain_dataset(system: Mechanics, times: Array, samples: Samples, attributes:
         "row": list(system.row_names),
         "level": LEVELS,
     }
-    title = {"title": system.name, "dalembert_version": version("dalembert")}
-    return Run(variables, coords=coordinates, attrs=title | attributes)
+    title = {"title": system.name, "dalembert_version": _version()}
+    return Labelled(variables, coordinates, title | attributes)
+
+
+@cache
+def _version() -> str:
+    return version("dalembert")
 
 
 def _largest(values: Array) -> float:

@@ -162,16 +162,16 @@ class Simulation:
 
     def _new_part(self, new: slice) -> Run:
         """Return some rows of the samples, and what follows from them."""
-        from dalembert.analysis.results import dataset, plain_dataset
+        from dalembert.analysis.results import labelled, plain_labelled
 
         samples = Samples(*(array[new] for array in self._samples))
         wall = {"method": self._integrator.method, "wall_time": self.wall_time, "completed": int(self.done)}
         attributes = self._integrator.statistics | wall
         if isinstance(self.system, Mechanics):
-            return plain_dataset(self.system, self.times[new], samples, attributes)
+            return plain_labelled(self.system, self.times[new], samples, attributes).run()
         assert self._observer is not None
         observed = self._observer.observe(self.times, self._samples, new.start, new.stop)
-        return dataset(self.system, self.times[new], samples, observed, attributes)
+        return labelled(self.system, self.times[new], samples, observed, attributes).run()
 
     def checkpoint(self) -> dict[str, Array]:
         """Return all that another process needs to go on, beside the run so far."""
