@@ -30,7 +30,6 @@ from dalembert.elements.spring import SpringDamper
 from dalembert.elements.user_force import UserForce
 from dalembert.elements.user_row import VelocityRow
 from dalembert.errors import DalembertError, ModelError, ModelFileError, SolveError
-from dalembert.formulations.choose import accelerations
 from dalembert.formulations.saddle import Accelerations
 from dalembert.rotation import euler
 from dalembert.system.build import build
@@ -138,6 +137,7 @@ if TYPE_CHECKING:
     from dalembert.analysis.stiffness.force_field import ForceField, force_field
     from dalembert.analysis.stiffness.potential import Potential
     from dalembert.analysis.stiffness.several_bodies import jointed_stiffness, pair_stiffness, relative_stiffness
+    from dalembert.formulations.choose import accelerations
     from dalembert.integrators.implicit import generalized_alpha, hht_alpha
     from dalembert.integrators.ode import ConstrainedOde, constrain
     from dalembert.io import load_model, model_schema, save_model
@@ -161,6 +161,7 @@ _LATE = {
     "Run": "dalembert.analysis.results",
     "Simulation": "dalembert.analysis.simulate",
     "EquilibriumError": "dalembert.analysis.equilibrium",
+    "accelerations": "dalembert.formulations.choose",
     "assemble": "dalembert.analysis.assemble",
     "constrain": "dalembert.integrators.ode",
     "equilibrium": "dalembert.analysis.equilibrium",
