@@ -551,6 +551,8 @@ class ExplicitIntegrator:
         run.numbers[REGULARISATION] = self._problem.regularisation
         run.q0[:] = run.q[:] = q
         run.v0[:] = run.v[:] = v
+        if self.system.friction is not None:
+            self.system.friction.check(t, q)
         self._check_massless()
 
     def run_chunk(self, times: Array, out: Samples, budget: int = CHUNK_STEPS) -> int:

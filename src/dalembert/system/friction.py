@@ -56,13 +56,17 @@ class JointFriction:
     def check(self, t: float, q: Array) -> None:
         """Refuse friction from reactions that are not unique."""
         system = self.system
-        dependent = set(dependencies(system.jacobian(t, q)).rows)
-        for friction, joint in system.layout.friction_joints.items():
-            if dependent & {int(row) for row in system.layout.joint_rows[joint]}:
+        self._checked = True
+        dry = system.tables.frictions.coefficient > 0.0  # viscous friction asks for no reaction
+        if not dry.any():
+            return
+        dependent = set(dependencies(system.jacobian(t, q), units=system.rotational).rows)
+        for (friction, joint), asks in zip(system.layout.friction_joints.items(), dry, strict=True):
+            if asks and dependent & {int(row) for row in system.layout.joint_rows[joint]}:
                 problem = f"the reaction of joint {joint!r} is not unique (redundant constraints), and with it the friction"
                 remedy = "release what is redundant (dalembert reactions says what), or take viscous friction only"
+                self._checked = False
                 raise ModelError(f"friction {friction!r}", problem, remedy)
-        self._checked = True
 
     def force(self, t: float, q: Array, v: Array, f: Array) -> Array:
         """Return C for forces f without friction."""
@@ -73,7 +77,7 @@ class JointFriction:
     def _solved(self, t: float, q: Array, v: Array, f: Array) -> tuple[Array, Array]:
         """Return C and lambda."""
         system = self.system
-        if not self._checked and system.tables.frictions.coefficient.any():
+        if not self._checked:
             self.check(t, q)
         A, J, b = system.jacobian(t, q), system.jacobian_terms(t, q), system.acceleration_right_side(t, q, v)
         self._solver.factorize(system.mass().data, A.data, check=False)
